@@ -20,7 +20,7 @@ from audit.errors import InvalidArgument, NotNeighboring
 from audit.evidence.base import USUAL_SHARE, Allowance, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.divergence import test_divergence
 from audit.evidence.guess_game import certify, play_again
-from audit.evidence.session import Session, bound_call, plan_outputs, train
+from audit.evidence.session import CHECKPOINTS, Session, bound_call, plan_outputs, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.execution.deadline import one_thread
 from audit.execution.seeds import Stream
@@ -35,6 +35,8 @@ from audit.verdict import Verdict
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
+
+_SHORT, _SHORT_SECONDS = 10_000, 2.0  # outputs per dataset of a first game on a claim in doubt; the most it takes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,8 +316,6 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
     terms, seen = session.terms, PrivacyEvidence(session.samples)
     case = Case(terms, terms.claim.point, seen, session.allowance.significance)
     findings = [(way, way.finding(case)) for way in ways]
-    if session.subject.calls_share_a_copy and any(finding.doubt for _, finding in findings):  # slow code, mostly
-        session.doubt()
     passing = [way for way, finding in findings if finding.exact and finding.exact.verdict is Verdict.PASS]
     largest = max([way.largest_call for way in passing], default=0)
     is_long = session.subject.calls_share_a_copy or largest >= bound_call(session.width)  # else longer calls may differ
@@ -325,20 +325,38 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
             _play_at_fixed_budget(session) if session.allowance.budget else collect_evidence(session, [], case.point)
         )
     else:
+        if session.subject.calls_share_a_copy and any(finding.doubt for _, finding in findings):  # slow code, mostly
+            session.doubt()
         found = _play(session)
     return replace(found, ways=(*found.ways, *ways))
+
+
+def _play_short(session: Session) -> PrivacyEvidence | None:
+    """Play a game of few outputs on a claim in doubt, at the first share of the significance; None if it stays open."""
+    whole, noted = session.allowance, session.anomalies.copy()
+    if not session.is_doubted or 2 * _SHORT * session.cost > _SHORT_SECONDS or whole.budget < 4 * _SHORT:
+        return None
+    session.allowance, session.looks = replace(whole, budget=_SHORT, enough=None), (0, CHECKPOINTS - 1)
+    training = train(session)
+    if (choice := training.choice) is not None:
+        game = certify(session, training, choice)
+        found = collect_evidence(session, [game], choice.point)
+        if game.finding(Case(session.terms, choice.point, found, whole.significance)).refutation:
+            return found
+    session.allowance, session.looks, session.anomalies = whole, (1, 0), noted
+    return None
 
 
 def _play(session: Session) -> PrivacyEvidence:
     look_early = plugins.find_early_look() if session.may_look_early else None
     looked = look_early and look_early(session)
     session.keep_to_time()
+    if looked is not None and any(way.is_final for way in looked[0]):
+        return collect_evidence(looked[1], looked[0], session.terms.claim.point)
+    found = _play_short(session) or _play_at_fixed_budget(session)
     if looked is None:
-        return _play_at_fixed_budget(session)
+        return found
     early, own = looked
-    if any(way.is_final for way in early):
-        return collect_evidence(own, early, session.terms.claim.point)
-    found = _play_at_fixed_budget(session)
     return replace(found, samples=found.samples + own.samples, ways=(*early, *found.ways))
 
 

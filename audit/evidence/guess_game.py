@@ -361,16 +361,20 @@ def certify(
     given, in a game of as many runs as the time left. `long` is the size of a long call, 0 for none.
     """
     stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
+    before, after = session.looks
     early = trained.aside[choice.pair]
     each = [events for events, _ in choice.shared]
     totals = session.schedule(choice.runs)
     game = partial(play, session.subject, pair, each, totals, stream, size=split.call, early=early)
     coins, significance = (stream.entropy, *stream.child(VIRTUAL).key), session.allowance.significance
 
+    def share_at(look: int) -> float:
+        return share_of(before + look, before + len(totals) + after)
+
     def is_refuted(look: int, games: list[tuple[GameCounts, CallStatistics]]) -> bool:
         if not session.is_doubted:
             return False
-        level, (epsilon, delta) = share_of(look, len(totals)) * significance, choice.point
+        level, (epsilon, delta) = share_at(look) * significance, choice.point
         each = [
             (*seen, coins, events.delta_share(delta), share * level)
             for (events, share), seen in zip(choice.shared, games, strict=True)
@@ -380,7 +384,7 @@ def certify(
 
     game = partial(game, has_time_for=session.has_time_for, is_decided=is_refuted)
     played = play_at_place(session, game)
-    part = share_of(played.look, len(totals))
+    part = share_at(played.look)
     is_limited = played.look < len(totals) - 1 and not is_refuted(played.look, played.games)
     if is_limited:
         session.note_limit(2 * session.allowance.budget * session.pace)
@@ -464,8 +468,9 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
     share, significance = events.delta_share(point.delta), session.allowance.significance
     unit = size if game.calls.is_uniform else game.bound_and_inflation(point.delta, significance)[1]
     most = math.ceil(estimate_growth(significance, level) * game.counts.runs)
-    few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
-    few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
+    few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, LAST_LOOK * level, most))
+    fewest = 2 * TRAINING_CALLS * size  # as few calls as in training: fewer show no dependence
+    few = max(few, fewest)
     stream = session.allowance.stream
     session.pace = clock().pace
     session.ends = math.inf if session.allowance.limit is None else session.allowance.limit
@@ -473,7 +478,9 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
         runs = int(min(wanted, session.affordable()))  # by the pace of outputs that are not fresh
         if runs < min(few, _FEWEST_FRESH):
             raise TimedOut
-        session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
+        session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look), significance=level)
+        looks = min(CHECKPOINTS, 1 + int(math.log2(max(1.0, runs / fewest))))  # at the first one as many calls
+        session.is_doubted, session.looks = looks > 1, (CHECKPOINTS - looks if looks > 1 else 0, 0)
         session.samples, session.anomalies = 0, Counter(first.anomalies)
         if runs < wanted:
             session.note_limit(clock().elapsed + wanted * session.pace)

@@ -412,6 +412,7 @@ class Session:
     scorers: Sequence[Scorer] = SCORERS
     is_asked: bool = False  # whether the user asked for another way of looking beside the games
     is_doubted: bool = False  # whether the game may end as soon as it refutes the claim
+    looks: tuple[int, int] = (0, 0)  # checkpoints of other games, before and after those of the game that goes on
     audits_floats: bool = False  # whether scores of the bits of floating-point numbers compete
     samples: int = 0
     width: int = 1  # numbers in one output
@@ -543,10 +544,10 @@ class Session:
         has its binomial law, so that the game refutes a true claim at any of them with probability at most the sum of
         the shares, whatever decides between them. Calls beyond the last total that was reached count for nothing.
         """
-        limit = self.allowance.limit
-        if not self.is_doubted and (limit is None or runs * self.pace <= _AMPLE * limit):
+        limit, (before, after) = self.allowance.limit, self.looks
+        if after or (not self.is_doubted and (limit is None or runs * self.pace <= _AMPLE * limit)):
             return (runs,)
-        return list_totals(runs, CHECKPOINTS)
+        return list_totals(runs, CHECKPOINTS - before)
 
     def has_time_for(self, seconds: float) -> bool:
         """Return whether this stage may take that much longer."""

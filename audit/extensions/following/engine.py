@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from audit.api import PerCall, call_in_fork, integer, open_probability
-from audit.extensions.following.evidence import ROWS, Bound, Direction, Law, measure_law
+from audit.extensions.following.evidence import ROWS, Bound, Direction, Law, measure_law, weigh_runs
 from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
 from audit.extensions.following.paths import UNLIKE, Follower, Path, describe_bad, spent_on, write_ledger
 from audit.extensions.following.record import NotFollowed, in_one_line
-from audit.extensions.following.rules import Rule, all_move_alike, find_rule
+from audit.extensions.following.rules import Rule, all_move_alike, find_rule, shows_its_only_place
 from audit.extensions.following.runs import Form, Mechanism, call
 from audit.extensions.following.sources import PlainSupplier, keep_states
 
@@ -68,7 +68,9 @@ def estimate_loss(mechanism: Mechanism, pair: tuple[Any, Any], seed: int = 0) ->
     """
     with keep_states():
         try:
-            paths = [Follower(mechanism, *ends).follow(seed, certify=False) for ends in (pair, pair[::-1])]
+            paths = [Follower(mechanism, *pair).follow(seed, certify=False)]
+            if not paths[0].costs_the_same_back:
+                paths.append(Follower(mechanism, *pair[::-1]).follow(seed, certify=False))
         except (NotFollowed, Exception):
             return math.nan, math.nan
     if not all(path.is_good for path in paths):
@@ -279,7 +281,7 @@ class Search:
         if good and not any(record.draws or record.has("choice") for record in good):
             return self._refuse("the code draws no noise")
         end = time.monotonic() + 0.3 * (self.end - time.monotonic())  # the rest is for the other ways
-        exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self.runs, end, self._goes_on)
+        exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self._plan_exact, end, self._goes_on)
         if exact is not None:
             directions, law = exact
             return self._state(directions, measure_law(law, None)[0], 0.0, "exact", law=law)
@@ -296,11 +298,15 @@ class Search:
             if found is None or (max(found.bad) > _RARE * self.runs and found.outputs_per_call == 1):
                 found = self._follow_paths()
         exceeds = self.epsilon is not None and (found is None or not found.epsilon <= self.epsilon * (1 + 1e-6))
-        if exceeds and self._has_decisions:
+        if exceeds and self._has_decisions and not all(map(shows_its_only_place, training)):
             merged = self._certify([find_rule(paths, merge=True) for paths in self._train(_MERGING)])
             if merged is not None and (found is None or merged.epsilon < found.epsilon):
                 return merged
         return found or self._refuse(self._say_cost())
+
+    def _plan_exact(self, epsilon: float) -> int:
+        """Return the genuine runs that are held to exact laws: few where these cost more than is claimed."""
+        return int(weigh_runs(self.runs, epsilon)) if self.is_kept(epsilon, 0.0) else min(_TRAINING, self.runs)
 
     def _say_cost(self) -> str:
         assert self.worst is not None

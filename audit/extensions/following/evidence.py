@@ -283,7 +283,10 @@ class Followed(Way):
         return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=scope))
 
     def _describe_doubt(self, claim: Claim) -> str:
-        """Return by how much the worst run costs more than is claimed; empty where it does not."""
+        """Return by how much an exact law, or the worst run, costs more than is claimed; empty where it does not."""
+        exact = max((bound.epsilon for bound in self.bounds if bound.shift == "exact"), default=0.0)
+        if exact and not is_kept(claim, exact, 0.0):
+            return f"the randomness that was followed costs epsilon {exact:.4g}, more than is claimed"
         if self.ledger is None or self.ledger.reason or is_kept(claim, self.ledger.epsilon, self.ledger.mu):
             return ""
         return f"the noise that was followed costs {self.ledger.cost}, more than is claimed: rarer outputs may break it"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.evidence import Direction, Law, measure_law, weigh_runs
+from audit.extensions.following.evidence import Direction, Law, measure_law
 from audit.extensions.following.record import NotFollowed, Terms
 from audit.extensions.following.runs import Form, Mechanism, call
 from audit.extensions.following.sources import PlainSupplier, Tracer
@@ -138,10 +138,10 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, end: float) -> dict[
 
 
 def find_exact(
-    mechanism: Mechanism, pair: tuple[Any, Any], seeds: Sequence[int], runs: int, end: float,
+    mechanism: Mechanism, pair: tuple[Any, Any], seeds: Sequence[int], plan: Callable[[float], int], end: float,
     goes_on: Callable[[], bool],
 ) -> tuple[list[Direction], Law] | None:  # fmt: skip
-    """Return genuine runs held to the exact laws, and the laws.
+    """Return genuine runs held to the exact laws, and the laws; `plan` gives their number for an epsilon.
 
     None where the randomness is not finite, or the laws are not those of the genuine runs.
     """
@@ -151,7 +151,7 @@ def find_exact(
         return None
     left, right = laws
     both = tuple(sorted((left.get(key, 0.0), right.get(key, 0.0)) for key in left.keys() | right.keys()))
-    most = int(weigh_runs(runs, measure_law(both, None)[0]))
+    most = plan(measure_law(both, None)[0])
     directions = [_hold(mechanism, *job, seeds[1], most, goes_on) for job in zip(pair, laws, strict=True)]
     return None if any(found.bad.total() > found.runs // 2 for found in directions) else (directions, both)
 

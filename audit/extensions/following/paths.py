@@ -30,6 +30,7 @@ from audit.extensions.following.sources import PlainSupplier, Supplier, Tracer
 
 _BY_VALUES = {GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
 UNLIKE = "the plain run with the moved noise gives another output"
+_UNKNOWN = Form([None])
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
 
 
@@ -48,6 +49,12 @@ class Path:
     def is_good(self) -> bool:
         """True if the run with moved noise gave the same output."""
         return not self.reason
+
+    @property
+    def costs_the_same_back(self) -> bool:
+        """True if only values of symmetric noise were seen: a shift back costs as much as one there."""
+        are_values = all(shown.kind == "value" for shown in self.record.observations)
+        return are_values and all(law.prices[0] == law.prices[1] for law in self.record.kinds)
 
     @property
     def last_seen(self) -> Line | None:
@@ -75,13 +82,12 @@ class Follower:
 
     def follow(self, seed: int, certify: bool = True) -> Path:
         """Follow one run; without plain runs that certify it, its cost is an estimate."""
-        outputs: Any = [None]
+        path, loose = Path(_UNKNOWN), None
         if certify:
             begun = time.monotonic()
             outputs = call(self.mechanism, self.start, seed)
             self.pace = min(self.pace, time.monotonic() - begun)
-        path = Path(Form(outputs), has_raised(outputs))
-        loose = Form(outputs, loose=True) if certify else None
+            path, loose = Path(Form(outputs), has_raised(outputs)), Form(outputs, loose=True)
         try:
             self._propose(path, seed, self.values_only, loose)
             if path.reason in _BY_VALUES and not self.values_only:

@@ -61,6 +61,17 @@ def all_move_alike(paths: Sequence[Path]) -> bool:
     return all(path.is_good for path in paths) and _agree(paths) is not None
 
 
+def shows_its_only_place(paths: Sequence[Path]) -> bool:
+    """Test whether a run observes one place alone, which its output shows: no comparison of it can be dropped."""
+    places: dict[bytes, set[Any]] = defaultdict(set)
+    for path in paths:
+        seen = [shown for shown in path.record.observations if shown.kind != "value"]
+        if len(seen) != 1 or seen[0].kind != "place" or np.size(seen[0].result) != 1:
+            return False
+        places[path.form.key].add(int(seen[0].result[0]))
+    return all(len(each) == 1 for each in places.values())
+
+
 def _agree(group: Sequence[Path]) -> np.ndarray | None:
     """Return the shift of all runs of a group, if it is one."""
     shifts = np.zeros((len(group), max(len(path.record.noise) for path in group)))

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import ArrayStrategy
 from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies._internal.lazy import unwrap_strategies
 
 from audit.api import (
     AddRemove,
@@ -20,6 +22,8 @@ from audit.api import (
     Substitution,
 )
 
+_DENSE = 400  # elements of an array, up to which each is drawn by itself
+
 
 def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
     """Return a strategy for pairs that are neighboring under `relation`; new records come from other `datasets`."""
@@ -28,7 +32,15 @@ def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStr
         instead = "give `pairs` instead of `datasets`"
         raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation, instead)
 
-    return _draw_pair(relation, datasets, step, most)
+    return _draw_pair(relation, _draw_each_element(datasets), step, most)
+
+
+def _draw_each_element(datasets: SearchStrategy[Any]) -> SearchStrategy[Any]:
+    """Return a strategy for small arrays without a fill, so that one number of a case is one choice of Hypothesis."""
+    arrays = unwrap_strategies(datasets)
+    if not isinstance(arrays, ArrayStrategy) or arrays.array_size > _DENSE:
+        return datasets
+    return ArrayStrategy(arrays.element_strategy, arrays.shape, arrays.dtype, st.nothing(), arrays.unique)
 
 
 @st.composite

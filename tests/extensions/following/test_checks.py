@@ -73,6 +73,26 @@ def test_code_whose_noise_is_followed_passes_with_few_outputs(mechanism, claim):
     assert "together" in str(result)
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_claim_in_doubt_is_refuted_by_few_outputs_of_a_first_game(exact):
+    """An argmax of Laplace noise costs 2; a choice by weights has an exact law that no drawn path exceeds."""
+
+    def choose(data, rng):
+        if exact:
+            weights = np.exp(data[0])
+            return int(rng.choice(3, p=weights / weights.sum()))
+        return int(np.argmax(data[0] + rng.laplace(size=3)))
+
+    result = check(
+        audit.per_call(choose), audit.PrivacyClaim(1.0), [(np.array([[2.0, 0, 0]]), np.array([[0, 2.0, 2]]))]
+    )
+    game = result.evidence.game
+    assert result.verdict == "FAIL", result.reason
+    assert game.share <= share_of(0, CHECKPOINTS) * (1 + 1e-9)
+    assert result.samples < 50_000
+    assert max(followed(result).bounds[0].runs) <= 12  # nothing is certified that costs more than is claimed
+
+
 def test_a_cost_above_the_claim_fails_by_the_game_and_the_ledger_names_the_line():
     result = check(half_noise, audit.PrivacyClaim(1.0), budget=20_000)
     assert result.verdict == "FAIL"

@@ -188,3 +188,15 @@ def test_numbers_at_corners_are_of_the_strategy_and_share_a_place(numbers):
 def test_unbounded_numbers_are_drawn_as_ever(data):
     assert isinstance(data.draw(st.floats(allow_nan=False)), float)
     assert isinstance(data.draw(st.integers()), int)
+
+
+def test_small_arrays_are_searched_number_by_number():
+    """Half of the noise of permute-and-flip: it shows where one column falls and others rise."""
+
+    def choose(data, rng):
+        return int(np.argmax(np.sqrt((data**2).sum(axis=0)) + rng.exponential(size=4)))
+
+    tables = hnp.arrays(float, (4, 4), elements=st.floats(0, 1))
+    check = audit.PrivacyCheck(name="norm", mechanism=audit.per_call(choose), claim=PrivacyClaim(1.0), datasets=tables)
+    left, right = (np.sqrt((side**2).sum(axis=0)) for side in Search(check, Allowance.of(1000, 0.05, 0)).find().pair)
+    assert np.ptp(left - right) > 1.5
