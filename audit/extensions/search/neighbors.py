@@ -37,10 +37,11 @@ def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStr
 
 def _draw_each_element(datasets: SearchStrategy[Any]) -> SearchStrategy[Any]:
     """Return a strategy for small arrays without a fill, so that one number of a case is one choice of Hypothesis."""
-    arrays = unwrap_strategies(datasets)
+    arrays: Any = unwrap_strategies(datasets)  # type: ignore[no-untyped-call]
     if not isinstance(arrays, ArrayStrategy) or arrays.array_size > _DENSE:
         return datasets
-    return ArrayStrategy(arrays.element_strategy, arrays.shape, arrays.dtype, st.nothing(), arrays.unique)
+    parts = arrays.element_strategy, arrays.shape, arrays.dtype, st.nothing(), arrays.unique
+    return ArrayStrategy(*parts)  # type: ignore[no-untyped-call]
 
 
 @st.composite
