@@ -92,6 +92,7 @@ release: lint test audit docs dist
 
 pictures: $(STAMP)
 	$(BIN)/python .ci/pictures.py reports/certificate.html docs
+	$(BIN)/python .ci/figures.py docs
 
 $(STAMP): pyproject.toml mechanisms/pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -187,7 +187,7 @@ class Result(AnyResult):
         return {**vars(self), "check": keep_picklable(self.check), "source": self.audited_source}
 
     def plot(self) -> Any:
-        """Return a matplotlib figure: the pictures of the certificate, and a histogram of outputs that are numbers.
+        """Return a matplotlib figure: outputs, errors of tests, scores of canaries, the ledger of the code.
 
         The histogram draws some more outputs, of which nothing is recorded, and marks the event of a witness.
 

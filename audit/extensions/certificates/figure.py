@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -29,14 +31,11 @@ def draw(result: Any, seed: int = 0) -> Any:
             self.savefig(content, format="png")
             return content.getvalue()
 
-    plots, outputs = find_view(result.record()).list_pictures(), draw_outputs(result, seed)
-    count = max(1, len(plots) + (outputs is not None))
+    drawings = list_drawings(result, seed)
+    count = max(1, len(drawings))
     figure = Picture(figsize=(_WIDTH * count, _HEIGHT), layout="constrained")
-    axes = list(figure.subplots(1, count, squeeze=False)[0])
-    if outputs is not None:
-        _draw_histogram(axes.pop(0), outputs, result.witness)
-    for place, plot in zip(axes, plots, strict=False):
-        _draw_plot(place, plot)
+    for place, drawing in zip(figure.subplots(1, count, squeeze=False)[0], drawings or [hide], strict=True):
+        drawing(place)
     figure.suptitle(f"{result.name}: {result.verdict}")
     if is_hidden():
         sys.modules["IPython"].display.display(figure)
@@ -47,6 +46,26 @@ def is_hidden() -> bool:
     """Return whether this is a notebook's cell that ends in a semicolon, which would show no returned figure."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and bool(shell.displayhook.quiet())
+
+
+def list_drawings(result: Any, seed: int) -> list[Callable[[Any], None]]:
+    """Return functions that draw the parts of a result into the axes that they are given."""
+    drawings: list[Callable[[Any], None]] = []
+    if (outputs := draw_outputs(result, seed)) is not None:
+        drawings.append(partial(_draw_histogram, outputs=outputs, witness=result.witness))
+    if hasattr(result.check, "scores_in"):
+        scores = np.asarray(result.check.scores_in, dtype=float), np.asarray(result.check.scores_out, dtype=float)
+        drawings.append(partial(_draw_roc, scores=scores))
+    drawings += [partial(_draw_plot, plot=plot) for plot in find_view(result.record()).list_pictures()]
+    if (ledger := getattr(result, "ledger", None)) is not None and ledger.draws:
+        drawings.append(partial(_draw_ledger, ledger=ledger))
+    return drawings
+
+
+def hide(place: Any) -> None:
+    """Say that there is nothing to draw."""
+    place.set_axis_off()
+    place.text(0.5, 0.5, "This kind of check has no picture.", ha="center")
 
 
 def draw_outputs(result: Any, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -75,7 +94,31 @@ def _draw_histogram(place: Any, outputs: tuple[np.ndarray, np.ndarray], witness:
     if witness is not None:
         place.plot([], [], color="gray", linewidth=6, alpha=0.4, label=f"event: {witness.text}"[:60])
     place.set(title="Outputs", xlabel="output", ylabel=f"of {_SHOWN:,}")
-    place.legend(fontsize="small")
+    place.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.18))
+
+
+def _draw_roc(place: Any, scores: tuple[np.ndarray, np.ndarray]) -> None:
+    """Draw the shares of included and of left-out canaries above each threshold."""
+    thresholds = np.unique(np.concatenate(scores))
+    included, left_out = (1 - np.searchsorted(np.sort(each), thresholds) / len(each) for each in scores)
+    place.plot(np.append(left_out, 0), np.append(included, 0), label="scores")
+    place.plot([0, 1], [0, 1], color="gray", linestyle="dotted", label="chance")
+    place.set(title="ROC of the scores", xlabel="left out, above the threshold", ylabel="included, above it")
+    place.legend(fontsize="small", loc="lower right")
+
+
+def _draw_ledger(place: Any, ledger: Any) -> None:
+    """Draw the cost of each line of code that draws noise as a bar."""
+    names = [f"{draw.place}: {draw.noise}" for draw in ledger.draws]
+    bars = place.barh(range(len(names)), [draw.spends for draw in ledger.draws], height=0.5, alpha=0.6)
+    place.bar_label(bars, names, label_type="center", fontsize="small")
+    unit = "mu" if all(draw.is_gaussian for draw in ledger.draws) else "epsilon"
+    place.set(
+        title="Ledger of the code",
+        xlabel=f"{unit} that a line spends",
+        yticks=[],
+        ylim=(max(len(names), 4) - 0.5, -0.5),
+    )
 
 
 def _draw_plot(place: Any, plot: Plot) -> None:

@@ -122,12 +122,27 @@ def test_the_command_prints_what_got_worse(old, run_diff, tmp_path):
 
 def test_the_outputs_and_the_event_of_a_privacy_check_are_drawn():
     pytest.importorskip("matplotlib")
-    result = audit.check_privacy(mechanism=laplace, claim=PrivacyClaim(0.3), pairs=[PAIR], budget=4_000)
-    first, second = result.plot().axes
+    result = audit.check_privacy(mechanism=laplace, claim=PrivacyClaim(0.3), pairs=[PAIR], budget=6_000)
+    first, second, third = result.plot().axes
     assert second.get_title() == "Errors of tests that tell the two datasets apart"
     texts = [text.get_text() for text in first.get_legend().get_texts()]
     assert texts[:2] == ["outputs on left", "outputs on right"]
     assert texts[2].startswith("event: output ")
+    assert third.get_title() == "Ledger of the code"
+    assert [bar.get_width() for bar in third.patches] == [draw.spends for draw in result.ledger.draws] == [1.0]
+
+
+def test_the_scores_of_canaries_are_drawn_as_a_roc_curve():
+    pytest.importorskip("matplotlib")
+    result = audit.check_canaries([1, 2, 3, 4], [0, 1, 2, 3], PrivacyClaim(1.0, relation=audit.AddRemove()))
+    (axes,) = result.plot().axes
+    assert axes.lines[0].get_xydata().tolist() == [[1, 1], [0.75, 1], [0.5, 0.75], [0.25, 0.5], [0, 0.25], [0, 0]]
+
+
+def test_a_check_without_pictures_says_so():
+    pytest.importorskip("matplotlib")
+    result = audit.check_inequality(values=lambda: [("one case", 1.0, 2.0)])
+    assert [text.get_text() for text in result.plot().axes[0].texts] == ["This kind of check has no picture."]
 
 
 def test_a_notebook_shows_a_figure_also_after_a_semicolon():
