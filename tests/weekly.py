@@ -119,7 +119,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "core/execution/workers/test_executors.py::test_a_call_that_hangs_or_dies_is_told_and_harms_no_other[": (
         " of ours",
     ),
-    "e2e/test_machine_faults.py::test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes[2-130]": (),
+    "e2e/test_resume.py::test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes[2-130]": (),
     "e2e/test_recipes.py::test_the_page_on_signing": (),
     "wild/test_wild_command.py::test_made_once_and_anew_when_the_pin_changes": (),
     "e2e/test_pytest_plugin.py::test_neither_order_nor_processes_nor_a_selection_changes_the_evidence": (),

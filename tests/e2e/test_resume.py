@@ -1,6 +1,11 @@
-"""Long runs: killed at any moment, resumed to the certificate of an undisturbed run, nothing finished audited twice."""
+"""Long runs: killed at any moment, resumed to the certificate of an undisturbed run, nothing finished audited twice.
 
+What the machine does to a run is one line that names the path, and an exit status, without a traceback.
+"""
+
+import errno
 import json
+import os
 import random
 import signal
 import sys
@@ -15,6 +20,7 @@ from click.testing import CliRunner
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit import runner as suite
+from audit.certificate import document as certificate_module
 from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems
 from audit.cli import cli, main
@@ -44,6 +50,8 @@ class Logged:
                     worker.write(str(os.getpid()))
             with open("log", "a") as log:
                 log.write(self.name + chr(10))
+            while os.path.exists("wait"):
+                time.sleep(0.02)
             time.sleep({pause})
         return data.sum() + rng.laplace(size=size)
 
@@ -62,9 +70,9 @@ def write(folder, count=CHECKS, pause=0.1):
     return folder
 
 
-def start(folder, *arguments, workers=0):
+def start(folder, *arguments, workers=0, **streams):
     code = "from audit.cli import main; main()"
-    return Python(["-c", code, "run", "mine", "--workers", str(workers), *arguments], folder)
+    return Python(["-c", code, "run", "mine", "--workers", str(workers), *arguments], folder, **streams)
 
 
 def finished(folder):
@@ -127,14 +135,14 @@ def test_a_killed_run_leaves_no_worker_behind(tmp_path):
 
 @pytest.fixture
 def run_here(tmp_path, monkeypatch, capsys):
-    """Call `dp-audit run mine --out out` in this process."""
+    """Call `dp-audit run mine` in this process."""
     monkeypatch.chdir(write(tmp_path, count=3, pause=0))
 
-    def call(*arguments):
+    def call(*arguments, out="out"):
         monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
         sys.modules.pop("mine", None)
         with pytest.raises(SystemExit) as stop:
-            main(["run", "mine", "--workers", "0", "--out", "out", *arguments])
+            main(["run", "mine", "--workers", "0", "--out", out, *arguments])
         return stop.value.code, *capsys.readouterr()
 
     return call
@@ -240,3 +248,51 @@ def test_a_judge_that_a_mechanism_forges_in_its_process_judges_nothing(tmp_path)
     check = PrivacyCheck(name="forged", mechanism=Forger(), claim=PrivacyClaim(1.0), pairs=pairs, budget=400)
     assert audit.run([check], workers=1, directory=tmp_path).verdict is Verdict.FAIL
     assert list_problems(load_certificate(tmp_path)) == []
+
+
+def one_line(said, *words):
+    said = said.strip()
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith("dp-audit: ")
+    assert all(word in said for word in words), said
+
+
+@pytest.mark.parametrize("full_after", [0, 2, 4])  # the plan, a check, the certificate
+def test_a_full_disk_is_one_line_and_resume_goes_on(run_here, monkeypatch, tmp_path, full_after):
+    written = []
+
+    def replace(old, new, real=os.replace):
+        written.append(new)
+        if len(written) > full_after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), old)
+        real(old, new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(certificate_module.os, "replace", replace)
+        status, _, said = run_here()
+    assert status == 74
+    one_line(said, "No space left on device", str(written[-1]), "repeat the command")
+    assert not list(tmp_path.rglob(".*"))  # no half-written file
+    assert run_here("--resume")[0] == 0
+
+
+@pytest.mark.parametrize("out", ["file/out", "/proc/nowhere"])
+def test_a_folder_that_cannot_be_written_is_one_line_before_anything_is_drawn(run_here, tmp_path, out):
+    (tmp_path / "file").write_text("")
+    status, _, said = run_here(out=out)
+    assert status == 74
+    one_line(said, out, "cannot be written", "choose another folder")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes(tmp_path, number, status):
+    (write(tmp_path, count=3, pause=0) / "wait").touch()
+    process = start(tmp_path, "--out", "out", workers=2, stderr=tmp_path / "said")
+    while not log_of(tmp_path) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(number)
+    assert process.wait(60) == status
+    one_line((tmp_path / "said").read_text(), "the same command with --resume goes on from here")
+    (tmp_path / "wait").unlink()
+    assert json.loads((tmp_path / "out" / FOLDER / "plan.json").read_text())["checks"] == 3
+    assert start(tmp_path, "--out", "out", "--resume", workers=2).wait(60) == 0

@@ -56,7 +56,7 @@ PAIR = "--left", "[0, 0]", "--right", "[0, 1]"
         ("sums_of_a_user:length", ("--relation", "add/remove", "--left", "[0]", "--right", "[0, 0]")),
         ("sums_of_a_user:length", ("--relation", "add-remove", "--left", "[0]", "--right", "[0, 0]")),
         ("sums_of_a_user:of_rows", ("--left", "left.csv", "--right", "right.csv")),
-        ("sums_of_a_user:of_frame", ("--left", "@left.csv", "--right", "right.csv", "--frames")),
+        ("sums_of_a_user:of_frame", ("--left", "@left.csv", "--right", "right.csv", "--frames", "--budget", "2e3")),
     ],
 )
 @pytest.mark.false_alarm(1e-6)
