@@ -32,10 +32,10 @@ def draw(result: Any, seed: int = 0) -> Any:
             return content.getvalue()
 
     drawings = list_drawings(result, seed)
-    count = max(1, len(drawings))
-    figure = Picture(figsize=(_WIDTH * count, _HEIGHT), layout="constrained")
-    for place, drawing in zip(figure.subplots(1, count, squeeze=False)[0], drawings or [hide], strict=True):
-        drawing(place)
+    rows, columns = max(1, -(-len(drawings) // 2)), min(2, max(1, len(drawings)))
+    figure = Picture(figsize=(_WIDTH * columns, _HEIGHT * rows), layout="constrained")
+    for number, drawing in enumerate(drawings or [hide]):
+        drawing(figure.add_subplot(rows, columns, number + 1))
     figure.suptitle(f"{result.name}: {result.verdict}")
     if is_hidden():
         sys.modules["IPython"].display.display(figure)
