@@ -290,6 +290,19 @@ def dyadic_risk() -> StableRisk:
     return StableRisk(partial(listed_cells, spaces.TWO_ADIC, tuple(places), shares, margins), inverse_square, 0.1)
 
 
+@BOUSQUET.states("theorem A.13 cells of the 2-adic numbers are voronoi cells", sense="==")
+def nearest_cases() -> Cases:
+    """The first center within r is the nearest: its distance is the least one."""
+    space, places = spaces.TWO_ADIC, [Fraction(m, 2**g) for g in range(5) for m in range(0, 2 ** (g + 5), 5)]
+    for n in LINE_SIZES:
+        radius = spaces.radius_for(n, space.dim)
+        keys = [key for (key,) in space.keys_of(space.points(places), radius)]
+        centers = list(itertools.islice(spaces.centers_of(space, radius), max(keys) + 1))
+        gaps = np.array([[space.distance(place, center) for center in centers] for place in places])
+        yield f"n={n:g}", float(gaps[np.arange(len(keys)), keys].max()), float(gaps.min(axis=1).max())
+        yield f"n={n:g}, the second within r", float((np.sort(gaps, axis=1)[:, 1] <= radius).sum()), 0.0
+
+
 def noise_term(is_repaired: bool, n: int) -> float:
     """Return the noise term of equation (12) on the Cauchy line, delta = n 2^(-n^(1/4)), epsilon = 1, best of many M.
 

@@ -169,6 +169,17 @@ def plug_in_attained() -> Cases:
     return [(f"a={a:g}", (0.5 + a) - (0.5 - a), 2 * a) for a in (0.01, 0.1, 0.5)]
 
 
+@BOUSQUET.states("theorem B.1 plug-in on finite spaces")
+def finite_plug_in_cases() -> Cases:
+    """The excess risk of the plug-in rule of any estimate is at most 2 E|eta - estimate|."""
+    rng = np.random.default_rng(1)
+    for size, spread in itertools.product((1, 2, 10, 1_000), (0.01, 0.1, 1.0)):
+        masses, eta = rng.dirichlet(np.ones(size)), rng.random(size)
+        estimate = np.clip(0.5 + spread * rng.uniform(-1, 1, size), 0, 1)
+        excess = masses @ (np.where(estimate > 0.5, 1 - eta, eta) - np.minimum(eta, 1 - eta))
+        yield f"{size} points, spread {spread:g}", float(excess), float(2 * masses @ np.abs(eta - estimate))
+
+
 @BOUSQUET.states("theorem 3.1 largest loss of the votes", sense="==")
 def loss_cases() -> Cases:
     """The largest loss is epsilon."""
@@ -224,6 +235,13 @@ def noise_beyond_one() -> Cases:
     p = 1e-3
     right = min((1 - p if level == 1 else 1.0) + 1 / level for level in (1, 2, 10, 1000, 10**6)) / 2
     return [("1000 cells, n=1, eps=2", p / 2 + (1 - p), right)]
+
+
+@BOUSQUET.states("equation 14")
+def deviation_cases() -> Cases:
+    """E|mean - estimate| <= sqrt(mean (1 - mean) / N), given N > 0 records in the cell."""
+    for m, count in itertools.product((1e-3, 0.1, 0.5, 0.9), (1, 2, 10, 1_000)):
+        yield f"mean={m:g} N={count}", float(_de_moivre(np.array([float(count)]), m)[0]), math.sqrt(m * (1 - m) / count)
 
 
 @BOUSQUET.states("equation 15")

@@ -107,6 +107,17 @@ def converges_relatively(beta: float, x: FloatArray) -> bool:
     return bool(np.all(above >= -1e-12) and np.all(below >= -1e-12))
 
 
+def one_set_converges(beta: float, x: FloatArray) -> bool:
+    """Return whether both statements of Lemma 16 hold for all sets {x <= t}, of which S(2 m) = 2 m + 1."""
+    seen, true = np.arange(x.size + 1) / x.size, np.r_[0.0, x, 1.0]
+    width = 4 / x.size * (math.log(2 * x.size + 1) + math.log(4 / beta))
+
+    def reach(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.minimum(np.sqrt(one * width), np.sqrt(other * width) + width)
+
+    return bool(np.all(true[:-1] >= seen - reach(seen, true[:-1])) and np.all(true[1:] <= seen + reach(true[1:], seen)))
+
+
 def agrees_with_points(r: float, x: FloatArray) -> bool:
     """Return whether both conclusions of Lemma 23 hold for all pairs of thresholds."""
     # 1: rho_X > 2 r implies rho_D > r. 2: rho_D > 6 r implies rho_X > 4 r, and rho_D <= 12 r implies rho_X <= 16 r.
@@ -275,6 +286,7 @@ def check_region(example: str, where: str, trials: RegionTrials) -> GuaranteeChe
 _M = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))
 _SPHERE = partial(draw_successes, partial(fail_on_sphere, 0.5, 0.2, 0.1, _M))
 _SAID = "A1 on the sphere errs by at most 0.2 more than the best"
+_LEMMA_16 = partial(draw_on_points, partial(one_set_converges, 0.1), 300)
 _LEMMA_17 = partial(draw_on_points, partial(converges_relatively, 0.1), 300)
 
 CHECKS: list[Any] = [
@@ -282,6 +294,7 @@ CHECKS: list[Any] = [
     *_on_lines(),
     check_size("accuracy of A1 on the sphere", "Theorem 8", _SAID, _M, _SPHERE, slack=0.1, budget=200),
     guarantee("relative convergence m=300", "", "", _LEMMA_17, beta=2 * BETA, budget=500),
+    guarantee("relative convergence of one set m=300", "", "", _LEMMA_16, beta=2 * BETA, budget=500),
     *(
         guarantee(
             f"metrics agree r={r:g} m={m}", "", "", partial(draw_on_points, partial(agrees_with_points, r), m), beta=0.5

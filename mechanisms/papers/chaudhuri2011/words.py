@@ -106,20 +106,19 @@ def lemma_setting(letters: int, levels: int) -> LemmaSetting:
 class TheoremSetting(NamedTuple):
     """Setting of Theorem 10: the accuracy and alpha are nine tenths of the limits of its proof."""
 
-    words: WordClass
     accuracy: float  # 9/10 of diameter / (24 C V ln(6 C / diameter))
     epsilon: float  # alpha: 9/10 of ln(2^(d'-1) - 1) / (32 C V ln(C / accuracy))
     records: tuple[int, int, int]  # the largest m of each of the three cases of the proof
 
 
-def theorem_setting(letters: int, levels: int) -> TheoremSetting:
-    """Return the setting of Theorem 10 for words."""
-    words = WordClass(letters, levels)
-    accuracy = 0.9 * words.diameter / (24 * CONSTANT * levels * math.log(6 * CONSTANT / words.diameter))
-    size, packing = size_of_lemma(accuracy, levels), log_packing(letters)
-    epsilon = 0.9 * packing / (32 * accuracy * size)
-    first, second, third = (math.ceil(m) - 1 for m in (1 / (4 * accuracy), size, packing / (32 * epsilon * accuracy)))
-    return TheoremSetting(words, accuracy, epsilon, (first, second, third))
+def theorem_setting(diameter: float, vc_dim: int, balls: float, least: float) -> TheoremSetting:
+    """Return the setting of Theorem 10 for a class with 2^d = `balls` and 2^d' = `least`."""
+    accuracy = 0.9 * diameter / (24 * CONSTANT * vc_dim * math.log(6 * CONSTANT / diameter))
+    size = size_of_lemma(accuracy, vc_dim)
+    epsilon = 0.9 * log_packing(least) / (32 * accuracy * size)
+    limits = 1 / (4 * accuracy), size, log_packing(balls) / (32 * epsilon * accuracy)
+    first, second, third = (math.ceil(m) - 1 for m in limits)
+    return TheoremSetting(accuracy, epsilon, (first, second, third))
 
 
 def draw_agreements(setting: LemmaSetting, replicates: int, rng: np.random.Generator) -> np.ndarray:
@@ -138,7 +137,8 @@ def draw_agreements(setting: LemmaSetting, replicates: int, rng: np.random.Gener
 
 
 LEMMAS = lemma_setting(16, 4), lemma_setting(64, 6)
-THEOREM = theorem_setting(16, 14)
+LONG = WordClass(16, 14)
+THEOREM = theorem_setting(LONG.diameter, LONG.levels, LONG.letters, LONG.letters)
 WORDS = WordClass(4, 1_000)
 
 
@@ -154,7 +154,7 @@ def packing_cases() -> Cases:
 
 def constant_cases() -> Cases:
     """Compare the deviation of Lemma 17 at (C V / r) ln(C / r) points with r / 3, all that Lemma 23 needs."""
-    places = [(setting.radius, setting.words.levels) for setting in LEMMAS] + [(THEOREM.accuracy, THEOREM.words.levels)]
+    places = [(setting.radius, setting.words.levels) for setting in LEMMAS] + [(THEOREM.accuracy, LONG.levels)]
     return [(f"r={r:.3g} V={V}", uniform_deviation(size_of_lemma(r, V), 0.25, V), r / 3) for r, V in places]
 
 
@@ -196,7 +196,7 @@ def shattered_cases(words: WordClass) -> Cases:
 def range_cases() -> Cases:
     """Its conditions on the accuracy, alpha and m are met."""
     first, second, third = THEOREM.records
-    least = float(THEOREM.words.weights[-1])
+    least = float(LONG.weights[-1])
     return [
         ("scales from 12 a on", least, 12 * THEOREM.accuracy),
         ("1 below 2", first, second),
@@ -223,12 +223,15 @@ def draw_misses(
     return np.array([1 - most_hits((counts[:, None] + counts) * others, epsilon) for counts in tables])
 
 
-def separator_hits(dim: int, epsilon: float, accuracy: float, m: int) -> float:
-    """Return an upper bound of P(any label-private learner errs by the accuracy or less) on some separator of R^n."""
+def separator_hits(dim: int, epsilon: float, accuracy: float, m: int, share: float = 1.0) -> float:
+    """Return an upper bound of P(any label-private learner errs by the accuracy or less) on some separator of R^n.
+
+    `share` is the mass of the sphere on which it labels points.
+    """
     found = 1.0
     for reach in _REACHES:
         radius = reach * accuracy
-        size = max(1, math.ceil(cap_mass(dim, radius) / cap_mass(dim, 2 * accuracy) - 1e-9))
+        size = max(1, math.ceil(cap_mass(dim, radius / share) / cap_mass(dim, 2 * accuracy / share) - 1e-9))
         spread = math.sqrt(m * radius) + 1
         t = np.floor(m * radius + spread * np.linspace(-1, 6, 29))
         t = t[t >= 0]
@@ -261,6 +264,31 @@ def separator_cases() -> Cases:
             yield f"n={n} r={r:g} m={m} alpha={alpha:.2g}", separator_hits(n, alpha, r, m), OFTEN
 
 
+def sphere_setting(dim: int) -> TheoremSetting:
+    """Return the setting of Theorem 10 for separators on one of n spheres of R^n: VC dimension n, diameter 1 / n."""
+    return theorem_setting(1 / dim, dim, cap_mass(dim, 1e-3) / cap_mass(dim, 5e-4), dim)
+
+
+@CHAUDHURI.states("spheres, doubling dimension", "Theorem 10")
+def sphere_doubling_cases() -> Cases:
+    """The doubling dimension of separators on one of n spheres exceeds 2 at every scale from 12 a to 2 diameters."""
+    # R is in diameters. From 1 on each sphere needs a ball of its own. From 1/2 on the equator needs n: half the radius
+    # is less than a hemisphere, and n - 1 closed sets without antipodes do not cover it (Lusternik & Schnirelmann).
+    for n in (8, 16, 32):
+        yield f"n={n} R >= 1/2", 2.0, math.log2(n)
+        for R in np.geomspace(12 * sphere_setting(n).accuracy * n, 0.5, 8):
+            yield f"n={n} R={R:.3g}", 2.0, math.log2(cap_mass(n, R) / cap_mass(n, R / 2))
+
+
+@CHAUDHURI.states("every learner misses, theorem on spheres", "Theorem 10")
+def sphere_cases() -> Cases:
+    """Every label-private learner of separators on one of n spheres, n from 8 to 32, errs by the accuracy."""
+    for n in (8, 16, 32):
+        accuracy, epsilon, sizes = sphere_setting(n)
+        for m in sizes:
+            yield f"n={n} m={m:.3g}", separator_hits(n, epsilon, accuracy, m, 1 / n), OFTEN
+
+
 def log_covering_number(words: WordClass, scale: float, m: float) -> float:
     """Return an upper bound of ln E N_1(scale, H, X): b^k, and b^L where later atoms are a larger share."""
     share = words.weights * words.letters / 2
@@ -284,13 +312,29 @@ def remark_size(words: WordClass, epsilon: float, accuracy: float, beta: float) 
     raise ArithmeticError(f"no fixed point, at {m:g}")
 
 
+_REMARK = remark_size(WORDS, EPSILON, ACCURACY, BETA)
+
+
 @CHAUDHURI.states("size by covering numbers", "Remark 28")
 def size_cases() -> Cases:
     """It is below that of Theorem 27 for V = 1,000, and does not grow with the VC dimension."""
-    size, cover = remark_size(WORDS, EPSILON, ACCURACY, BETA), log_covering_number(WORDS, ACCURACY / 8, 1e7)
+    size, cover = _REMARK, log_covering_number(WORDS, ACCURACY / 8, 1e7)
     with_vc = label_private_size(EPSILON, ACCURACY, BETA, 0.2, WORDS.levels, cover)
     few = remark_size(WordClass(WORDS.letters, 20), EPSILON, ACCURACY, BETA)
     return [("V = 1000", float(size), float(with_vc)), ("50 times the levels", float(size), 1.001 * few)]
+
+
+def draw_a3(words: WordClass, m: int, noise: float, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw whether A3 comes within the accuracy of the word (0, ..., 0), on m records with labels flipped by noise."""
+    # Its cover are the words that are 0 from the first level on beyond which at most an accuracy / 4 of the records
+    # lies. Letters of levels are drawn one by one: mistakes add up over the levels.
+    counts = words.counts(m, replicates, rng)
+    tails = counts.sum(axis=2)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    is_true = np.arange(words.letters) == 0
+    ones = rng.binomial(counts, np.where(is_true, 1 - noise, noise))
+    chosen = (EPSILON / 2 * (2 * ones - counts) + rng.gumbel(size=counts.shape)).argmax(axis=2)
+    excess = (1 - 2 * noise) * ((chosen != 0) & (tails > ACCURACY / 4 * m)) @ words.weights
+    return np.asarray(excess <= ACCURACY)
 
 
 def _misses(name: str, words: WordClass, records: int, epsilon: float) -> InequalityCheck:
@@ -301,6 +345,9 @@ def _misses(name: str, words: WordClass, records: int, epsilon: float) -> Inequa
 CHECKS: list[Any] = [
     *CHAUDHURI.rows(__name__),
     CHAUDHURI.quote("words, constant", constant_cases),
+    guarantee(
+        "accuracy of A3 on words", "", "", partial(draw_a3, WORDS, _REMARK, 0.2), beta=BETA, budget=60, slack=0.1
+    ),
     CHAUDHURI.quote("words, doubling dimension", partial(doubling_cases, WordClass(5, 2))),
     CHAUDHURI.quote("words, VC dimension", partial(shattered_cases, WordClass(4, 3))),
     *(
@@ -310,7 +357,7 @@ CHECKS: list[Any] = [
     ),
     *(_misses(f"lemma {each}", each.words, each.records, each.epsilon) for each in LEMMAS),
     *(
-        _misses(f"theorem, case {case}", THEOREM.words, records, THEOREM.epsilon)
+        _misses(f"theorem, case {case}", LONG, records, THEOREM.epsilon)
         for case, records in enumerate(THEOREM.records, start=1)
     ),
 ]

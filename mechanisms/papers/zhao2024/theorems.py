@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 from audit import GuaranteeCheck, RateCheck, Verdict
 from mechanisms.papers.rows import ZHAO, Cases
@@ -132,6 +132,30 @@ def mean_bit_cases() -> Cases:
         means = [sum(eta[y] * encoder.law(y).laws[j].pmf[1] for y in range(K)) for j in range(K)]  # type: ignore[attr-defined]
         forms = encoder.q + math.tanh(epsilon / 4) * eta
         yield from [(f"K={K} eps={epsilon:g} j={j}", float(means[j]), float(forms[j])) for j in range(K)]
+
+
+def mean_loss(known: FloatArray, eta: FloatArray, score: float) -> float:
+    """Return E[-Z ln u - (1 - Z) ln(1 - u)] for the label's probabilities eta and P(Z = 1 | label) = known."""
+    return float(eta @ (-known * math.log(score) - (1 - known) * math.log1p(-score)))
+
+
+@ZHAO.states("least cross entropy", "Appendix B.2, (48)", "==", tolerance=1e-6)
+def minimizer_of_loss_cases() -> Cases:
+    """The scores of least expected cross entropy against the released bits are eta~."""
+    for K, epsilon in product((2, 10), (0.2, 1.0, 4.0)):
+        encoder, eta = VectorEncoder(K, epsilon), eta_on("peaked", K, np.array(0.1))
+        known = np.array([[law.pmf[1] for law in encoder.law(y).laws] for y in range(K)])  # type: ignore[attr-defined]
+        for j in (0, K - 1):
+            loss = partial(mean_loss, known[:, j], eta)
+            found = optimize.minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
+            yield f"K={K} eps={epsilon:g} j={j}", float(found), float(encoder.q + math.tanh(epsilon / 4) * eta[j])
+
+
+@ZHAO.states("network scores, no loss below the least", "Appendix B.2, (44)", ">=")
+def least_loss_cases() -> Cases:
+    """The expected cross entropy of a trained network is at least the mean of the least ones."""
+    for n in (500, 4_000):
+        yield f"N={n}", score_errors(6, n, np.random.default_rng(n))["entropy"], 0.0
 
 
 @ZHAO.states("excess identity", "Proposition 1", "==")
