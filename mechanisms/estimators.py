@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.laws import Law
-from audit.validate import positive
+from audit.validate import open_probability, positive
 
 
 def noise_source(random_state: Any) -> np.random.Generator:
@@ -25,10 +26,10 @@ def noise_source(random_state: Any) -> np.random.Generator:
     Raises
     ------
     InvalidArgument
-        For a generator: an object that holds it shows its noise to whoever gets the object.
+        For a negative integer, and for a generator: an object that holds it shows its noise to whoever gets the object.
     """
-    if random_state is not None and not isinstance(random_state, (int, np.integer)):
-        rule = "be None or an integer, not a generator: the fitted object would hold it, and it repeats the noise"
+    if random_state is not None and not (isinstance(random_state, (int, np.integer)) and random_state >= 0):
+        rule = "be None or an integer >= 0, not a generator: the fitted object would hold it, and it repeats the noise"
         raise InvalidArgument.of("random_state", rule, random_state)
     return np.random.default_rng(random_state)
 
@@ -182,6 +183,7 @@ class PrivateEstimator(BaseEstimator):
         """
         self._refuse(unused)
         require_epsilon(self.epsilon)
+        open_probability(getattr(self, "delta", 0.5), "delta")
         before = dict(vars(self))
         try:
             self._fit(X, y)
@@ -246,7 +248,8 @@ class PrivateEstimator(BaseEstimator):
         """Return features in the unit cube, each record by itself."""
         rule = "`bounds` must be public finite numbers or arrays (low, high) with low < high, such as (0.0, 1.0)"
         try:
-            low, high = (np.broadcast_to(np.asarray(end, dtype=float), X.shape[1]) for end in self.bounds)
+            ends: Any = None if isinstance(self.bounds, (set, frozenset)) else self.bounds
+            low, high = (np.broadcast_to(np.asarray(end, dtype=float), X.shape[1]) for end in ends)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{rule}, for {X.shape[1]} features, got {self.bounds!r}") from error
         if not (np.all(low < high) and np.isfinite([low, high]).all()):
@@ -311,9 +314,12 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
             said = "`classes` are taken from `y` and released; give all labels that may occur, unless they are public"
             warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=3)
         check_classification_targets(y)
-        if isinstance(self.classes, (set, frozenset)):
-            raise ValueError(f"`classes` must be a list of labels, got {self.classes!r} (set)")
-        self.classes_ = np.unique(y if self.classes is None else self.classes)
+        try:
+            self.classes_ = np.unique(y if self.classes is None else self.classes)
+        except TypeError:
+            self.classes_ = np.empty(0)
+        if isinstance(self.classes, (set, frozenset)) or not len(self.classes_):
+            raise ValueError(f"`classes` must be a list of labels of one type, got {self.classes!r}")
         if len(self.classes_) < 2:
             raise ValueError(f"`y` must have two classes at least, got 1 class: {self.classes_[0]!r}")
         if len(self.classes_) > 2 and not self.multiclass:
@@ -343,7 +349,8 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         ----------
         X : array, shape (n, d)
         y : array, shape (n,)
-        epsilon : float > 0
+        epsilon : float >= 2^-52
+            Below, the noise is beyond what an integer of 64 bits holds.
         random_state : int, optional
             For tests only: a known seed gives no privacy.
 
@@ -352,10 +359,12 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         Ghosh, Roughgarden and Sundararajan (2009), the geometric mechanism; Warner (1965), randomized response.
         """
         epsilon, rng = require_epsilon(epsilon), noise_source(random_state)
-        right = self.predict(X) == np.asarray(y)
+        if epsilon < 2.0**-52:
+            raise InvalidArgument.of("epsilon", "be at least 2^-52", epsilon)
+        right = self.predict(X) == column_or_1d(y)
         if self.relation == "local":
             lie = expit(-epsilon)
-            share = (np.mean(right ^ (rng.random(len(right)) < lie)) - lie) / (1 - 2 * lie)
+            share = (np.mean(right ^ (rng.random(len(right)) < lie)) - lie) / math.tanh(epsilon / 2)
         else:
             drawn = rng.geometric(-math.expm1(-epsilon), 2)
             share = (np.sum(right) + drawn[0] - drawn[1]) / len(right)

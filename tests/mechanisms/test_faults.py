@@ -282,9 +282,6 @@ def test_other_numbers_that_faults_state():
         lam = printed_soft(1.0, 1e-6, cutoff, 1000).lam
         assert 1 - 2 * release_probability(1.0, lam) == pytest.approx(stated, abs=6e-5)
     assert release_probability(SINGLE.threshold - 3, SINGLE.lam) == pytest.approx(0.80, abs=5e-3)
-    check = fault("overlapping chunks s=3, one epoch lam=1")
-    left, right = (check.mechanism.queries(side) for side in check.pairs[0])
-    assert set(abs(left - right)) == {3.0}
 
 
 def complementary_epsilon(epsilon, records):

@@ -26,7 +26,6 @@ WITHOUT_A_CLAIM = {
     "mechanisms.papers.bousquet2022.faults.ExactTargets": "broken on purpose",
     "mechanisms.papers.bousquet2022.faults.FirstSeen": "broken on purpose",
     "mechanisms.papers.bousquet2022.faults.KeepsSeed": "broken on purpose",
-    "mechanisms.papers.bousquet2022.faults.OccupiedCubes": "broken on purpose",
     "mechanisms.papers.zhao2024.classifier.LabelPrivateClassifier": "the base of both",
     "mechanisms.papers.zhao2024.neighbors.LabelLearner": "what is inside of LabelPrivateNeighbors, and its release",
     "mechanisms.papers.zhao2024.neighbors.NeighborSum": "a model of released labels",

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -412,11 +413,51 @@ def test_a_fit_that_fails_leaves_the_release_as_it_was(kind):
     np.testing.assert_array_equal(learner.predict(X), said)
 
 
-def test_infinite_bounds_and_sets_of_classes_are_named():
-    with pytest.raises(ValueError, match=r"`bounds` must be public finite numbers .*, got \(-inf, inf\)"):
-        CubeVoteClassifier(bounds=(-np.inf, np.inf)).fit(X, MARKS)
-    with pytest.raises(ValueError, match=r"`classes` must be a list of labels, got \{0, 1\} \(set\)"):
-        CubeVoteClassifier(classes={0, 1}).fit(X, MARKS)
+FRONT_DOOR = [
+    *(
+        ("epsilon", value, "`epsilon` must be finite and > 0, such as 1.0")
+        for value in (0, -1, None, "1", np.nan, np.inf)
+    ),
+    *(
+        ("bounds", value, "`bounds` must be public finite numbers")
+        for value in ((-np.inf, np.inf), (1, 0), {0, 1}, "ab", (0, 1, 2), (np.nan, 1), ((0,) * 9, (1,) * 9))
+    ),
+    *(("projection", value, "`projection` must be None, a") for value in (0, -1, "a", np.eye(2), np.nan, 1.5)),
+    *(("random_state", value, "`random_state` must be None or an integer >= 0") for value in (-1, 1.5, "a")),
+    *(("classes", value, "`classes` must be a list of labels of one type") for value in ({0, 1}, [], (0, None))),
+    *(("classes", value, "`y` must have two classes at least, got 1 class") for value in ([0], 3, "01", {0: 1})),
+    *(("cutoff", value, "`cutoff` must be") for value in (0, 1.5, np.nan, 10**12)),
+    *(("n_teachers", value, "`n_teachers` must be") for value in (0, 1.5, "a", 10**12)),
+    *(("target_bounds", value, "`target_bounds` must be finite") for value in ({0, 1}, (1, 0), None, 3, (0, np.inf))),
+    *(("delta", value, "`delta` must ") for value in (0, 1, -1, np.nan, None, "a")),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@ALL
+def test_one_text_for_all_misuses_of_the_front_door(kind):
+    mine = [row for row in FRONT_DOOR if row[0] in kind().get_params()]
+    assert len(mine) >= 24
+    for name, value, message in mine:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            kind(**{name: value}).fit(X, MARKS)
+    if kind is CubeMeanRegressor:
+        with pytest.raises(ValueError, match="`y` must hold real numbers"):
+            kind().fit(X, np.where(MARKS, "a", "b"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@KINDS
+def test_a_noisy_score_has_the_domain_of_its_noise(kind):
+    """Below 2^-52 both geometric variables are the largest integer of 64 bits, and the share would be exact."""
+    learner = kind(epsilon=1e4, classes=[0, 1], random_state=0).fit(X, MARKS)
+    for epsilon in (0, -1, None, "1", np.nan, np.inf, 2.0**-53, 1e-20, 1e-320):
+        with pytest.raises(ValueError, match="`epsilon` must be"):
+            learner.noisy_score(X, MARKS, epsilon)
+    with pytest.raises(TypeError, match="dense data is required"):
+        learner.noisy_score(X, csr_matrix(MARKS), 1.0)
+    scores = {learner.noisy_score(X, MARKS, 2.0**-52, random_state=seed) for seed in range(20)}
+    assert scores == {0.0, 1.0}
 
 
 def test_silent_teachers_are_said():

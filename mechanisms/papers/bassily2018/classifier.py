@@ -15,8 +15,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from audit import Labeled, LabelFlip
+from audit.errors import InvalidArgument
 from audit.extensions.estimators.fits import StatedFits
 from audit.laws import Finite
+from audit.validate import integer
 from mechanisms.estimators import PrivateClassifier, StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
@@ -25,6 +27,7 @@ from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
 
 WIDE = (-3.0, 3.0)
+MOST = 10**6  # teachers, and answers that are paid for
 
 
 @dataclass(eq=False, repr=False)
@@ -74,6 +77,9 @@ class TeacherVoteClassifier(PrivateClassifier):
 
     def _service(self, n: int) -> SubsampleAggregate:
         half = n // 2
+        for name in ("n_teachers", "cutoff"):
+            if (given := getattr(self, name)) is not None and integer(given, name, at_least=1) > MOST:
+                raise InvalidArgument.of(name, f"be at most {MOST}", given)
         noise = least(self.epsilon, self.delta, self.cutoff)
         rule = max(11, min(round(3 * (noise.threshold + 4 * noise.lam)), half // 3))
         return SubsampleAggregate(

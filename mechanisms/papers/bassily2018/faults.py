@@ -23,7 +23,6 @@ from mechanisms.papers.bassily2018.algorithm2 import BOTTOM, DistanceToInstabili
 from mechanisms.papers.bassily2018.algorithm3 import Transcripts, phase_cases, released
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftTranscripts
-from mechanisms.papers.bassily2018.algorithm8 import histograms
 from mechanisms.papers.bassily2018.noise import optimal, printed, printed_soft, pure
 from mechanisms.papers.bassily2018.section5 import FEW
 from mechanisms.papers.rows import BASSILY, Cases, Concealed, Fault
@@ -202,21 +201,6 @@ class OverlappingChunks:
 
 
 @dataclass(frozen=True)
-class BootstrapChunks:
-    """Each teacher learns from a bootstrap sample of all records."""
-
-    teachers: int
-    noise: Noise
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        bits = np.asarray(dataset)
-        shape = (self.teachers, len(bits))
-        ones = np.array([bits[rng.integers(len(bits), size=shape)].any(axis=1).sum() for _ in range(size)])
-        values, distances = VoteTable()((np.arange(self.teachers)[:, None] < ones).astype(int))
-        return released(Runs(self.noise, size, rng), values[:, None], distances[:, None])
-
-
-@dataclass(frozen=True)
 class ChunkedVotes:
     """Questions to records in chunks: votes of the teachers trained on them."""
 
@@ -235,25 +219,9 @@ def first_label(records: list[Any]) -> int:
     return int(records[0][1]) if records else 0
 
 
-def labels_agree(records: list[Any]) -> int:
-    """Vote of a teacher that tells whether all of its labels are equal."""
-    return int(len({label for _, label in records}) <= 1)
-
-
 def by_position(dataset: Any, chunks: int) -> np.ndarray:
     """Return consecutive chunks whose sizes differ by at most one."""
     return np.arange(len(dataset)) * chunks // max(len(dataset), 1)
-
-
-def round_robin(dataset: Any, chunks: int) -> np.ndarray:
-    """Return chunk i mod k to record i."""
-    return np.arange(len(dataset)) % chunks
-
-
-def by_rank(dataset: Any, chunks: int) -> np.ndarray:
-    """Return the chunks of records in the order of their features."""
-    ranks = np.argsort(np.argsort([feature for feature, _ in dataset], kind="stable"), kind="stable")
-    return by_position(dataset, chunks)[ranks.astype(int)] if len(dataset) else ranks
 
 
 def near_the_mean(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -262,39 +230,28 @@ def near_the_mean(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
     return VoteTable()((np.abs(values - 4.0) < values.std())[:, None].astype(int))
 
 
-_THREE, _TEN_CHUNKS = OverlappingChunks(3), OverlappingChunks(10)
+_TEN_CHUNKS = OverlappingChunks(10)
 _NEAR = _TEN_CHUNKS.pair(REFERENCE.threshold + REFERENCE.lam * _level, _move > 0)
-_LAST = _THREE.pair(np.full(11, 20.5), np.r_[np.ones(10, dtype=bool), False])
 _SPLIT: dict[str, Any] = {"claimed": SMALL_CLAIM, "budget": 2_000}
-_BOOTSTRAP, _SHARED = BootstrapChunks(101, pure(*SMALL_CLAIM, 1)), Transcripts(near_the_mean, pure(*SMALL_CLAIM, 1))
+_SHARED = Transcripts(near_the_mean, pure(*SMALL_CLAIM, 1))
 _OUTLIER = tuple(np.r_[np.linspace(1.0, 2.0, 40), outlier] for outlier in (1.5, 1000.0))
-_ONE_RECORD = (np.zeros(20, int), np.eye(1, 20, dtype=int)[0])
 _LISTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20)
 _CHUNKS = [
-    fault("overlapping chunks s=3, one epoch lam=1", algorithm1.StoppingTimes(_THREE, ONE_EPOCH), _LAST, **OF_EPOCH),
     fault(
         "overlapping chunks s=10, printed",
         algorithm1.StoppingTimes(_TEN_CHUNKS, REFERENCE),
         _NEAR,
         **BY_LAW | {"budget": 2_000},
     ),
-    fault("bootstrap chunks", _BOOTSTRAP, _ONE_RECORD, **_SPLIT),
     fault("shared statistics", _SHARED, _OUTLIER, method="fixed", **_SPLIT),
-    *(
-        fault(
-            f"{name}, searched",
-            Transcripts(ChunkedVotes(teacher, assignment), SINGLE),
-            None,
-            relation=AddRemove(),
-            datasets=_LISTS,
-            method="fixed",
-            **_SPLIT | {"budget": 20_000},
-        )
-        for name, teacher, assignment in (
-            ("consecutive chunks", first_label, by_position),
-            ("round robin", labels_agree, round_robin),
-            ("sort then split", first_label, by_rank),
-        )
+    fault(
+        "consecutive chunks, searched",
+        Transcripts(ChunkedVotes(first_label, by_position), SINGLE),
+        None,
+        relation=AddRemove(),
+        datasets=_LISTS,
+        method="fixed",
+        **_SPLIT | {"budget": 20_000},
     ),
 ]
 
@@ -342,18 +299,11 @@ def center_bins(scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(codes >= 0, codes / 8 - 0.375 + median, codes)
 
 
-def show_bins(scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Release with each answer which bins of the first partition are empty."""
-    seen = (histograms(scores, 4)[0] > 0).ravel()
-    return np.hstack([_SCORES(scores, size, rng), np.broadcast_to(seen, (size, seen.size))])
-
-
 _TWICE = Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False, is_fresh=False)))
 _EVEN = equal_distances(SOFT.threshold)
 _SOFT = [
     fault("soft labels, same noise twice", _TWICE, _EVEN, budget=100_000),
     fault("soft labels, bins from the data", center_bins, (_table(0.30), _table(0.35)), budget=2_000),
-    fault("soft labels, other bins shown", show_bins, (_table(0.30), _table(0.9)), budget=2_000),
 ]
 
 # Utility: services that keep their privacy and break the theorems' promises

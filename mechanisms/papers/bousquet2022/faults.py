@@ -13,21 +13,20 @@ import numpy as np
 
 from audit import FittedObject, Labeled
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records
-from mechanisms.papers.bousquet2022.algorithm2 import CubeVotes, FewCubes, ask_votes, cube_sums, flip_pair, table_of
+from mechanisms.papers.bousquet2022.algorithm2 import ask_votes, cube_sums, flip_pair, table_of
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, points_in_cubes
 from mechanisms.papers.bousquet2022.algorithm5 import (
     LINE,
-    DrawnElections,
     StableVoronoiClassifier,
     drawn_histograms,
     on_line,
     to_cell,
 )
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
-from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, side_for
+from mechanisms.papers.bousquet2022.grids import keys_of, side_for
 from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor, learned_check
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
-from mechanisms.papers.bousquet2022.spaces import PublicPoints, radius_for
+from mechanisms.papers.bousquet2022.spaces import PublicPoints
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first, vanish
 from mechanisms.papers.bousquet2022.theorem4_10 import SINGLETONS, SemiPrivateLearner, drawn, equal_pair
 from mechanisms.papers.bousquet2022.theorem4_11 import UNLABELED, DrawnParts
@@ -128,16 +127,9 @@ def fit_cubes(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     return ask_votes(Labeled((data.X - low) / (high - low), data.y), size, rng, asked)
 
 
-def size_by_labels(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Compute the side of the cubes from the number of label-1 records; the hypothesis is shown at six points."""
-    table = CubeTable.for_records(1, max(1, int(np.sum(data.y))))
-    return vote(table.sums(data.X[:, None], data.y), size, rng)[:, table.entry_of(QUERIES)]
-
-
 _EVEN = records_of([0.1, 0.1, 0.9, 0.9], [1, 0, 1, 0])
 _ALONE = records_of(np.r_[0.1, np.full(15, 0.6)], np.r_[1, np.tile([0, 1, 0], 5)])
 _RANGE = records_of(np.r_[1.0, np.linspace(0, 0.55, 15)], np.tile([0, 1], 8))
-_ONES = records_of(np.linspace(0.02, 0.98, 8), [1, 1, 1, 1, 0, 0, 0, 0])
 _TWO = Labeled(np.array([0.1, 0.9, 0.9, 0.9]), np.array([2, 0, 0, 0]))
 _FLIP, _EVEN_PAIR, _ALONE_PAIR, _TWO_PAIR = (
     flip_pair(),
@@ -157,7 +149,6 @@ _CUBES = [
         ("sign labels", 1.0, Concealed(DrawnVotes(0.5, lambda data: 2 * cube_sums(data))), _FLIP, 0.5),
         ("unchecked label 2", 1.5, DrawnVotes(0.5, cube_sums), _TWO_PAIR, 0.5),
         ("from the data", math.inf, fit_cubes, (_RANGE, replace_first(_RANGE, 0.6)), 1.0),
-        ("side by the labels", math.inf, size_by_labels, (_ONES, flip_first(_ONES)), 1.0),
         ("noise on the means", 2.0, partial(add_noise_to_labels, is_mean=True), _ALONE_PAIR, 1.0),
     )
 ]
@@ -175,16 +166,6 @@ def fit_centers(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarra
     return vote(sums, size, rng)[:, space.cell_of(np.array([0.05, 0.32, 0.6, 0.95])[:, None], packing)]
 
 
-def list_records(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """List the records as the public points of the space; the votes of two heaps, of one cell or of two, are shown."""
-    space = PublicPoints(data.X[:, None], "cityblock", 1.0)
-    packing = space.packing(radius_for(len(data), 1.0))
-    learner = StableVoronoiClassifier(space, 1.0, 0.01)
-    rows = Labeled(data.X[:, None], data.y)
-    bits = DrawnElections(learner, tuple(range(len(packing))))(rows, size, rng)
-    return bits[:, space.cell_of(np.array([[0.25], [0.5]]), packing)]
-
-
 def share_cell_noise(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     """Add one noise to the two counts of a cell: their difference is exact."""
     counts = _HALF.counts(data).reshape(2, -1)
@@ -193,15 +174,13 @@ def share_cell_noise(data: Labeled, size: int, rng: np.random.Generator) -> np.n
 
 
 _FIRST = records_of([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0])
-_HEAPS = records_of([0.1, *[0.25] * 30, *[0.5] * 30], [1] * 31 + [0] * 30)
 _CROWDED = on_line((60, 60), (60, 60))
-_HEAP_PAIR, _CROWDED_FLIP = (_HEAPS, replace_first(_HEAPS, 0.3)), (_CROWDED, flip_first(_CROWDED))
+_CROWDED_FLIP = _CROWDED, flip_first(_CROWDED)
 # epsilon for each of the two, and half of it
 _WHOLE, _HALF = (drawn_histograms(StableVoronoiClassifier(LINE, epsilon, 0.01), (0, 1)) for epsilon in (1.0, 0.5))
 
 _SPACES = [
     fault("centers from the data", math.inf, fit_centers, (_FIRST, replace_first(_FIRST, 0.2)), (1, 0), "Theorem A.12"),
-    fault("space of the records", math.inf, list_records, _HEAP_PAIR, (2, 0.02), "Theorem A.14", 3_000),
     fault("half the budget", 1.86, Concealed(_WHOLE), (_CROWDED, to_cell(_CROWDED, 1)), (1, 0.01), "Theorem A.14"),
     fault("one noise for both histograms", math.inf, share_cell_noise, _CROWDED_FLIP, (1, 0.02), "Theorem A.14"),
 ]
@@ -259,16 +238,6 @@ class KeepsSeed(CubeDensity):
         return self.set_release(released.counts_, released.n_)
 
 
-class OccupiedCubes(FewCubes):
-    """Votes of the cubes that hold records alone."""
-
-    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeVotes:
-        released = super()._fitted_learner(X, y)
-        occupied = np.unique(released.table.entry_of(X))
-        shown = np.stack([occupied, released.votes[occupied]])
-        return CubeVotes(released.dim, released.n, released.is_bounded, shown)
-
-
 class ExactTargets(CubeMeanRegressor):
     """The density decides which cubes are shown; their mean targets are those of the records."""
 
@@ -294,18 +263,15 @@ def in_two_cubes(first: int) -> np.ndarray:
     return (np.r_[first, np.arange(100) % 2] + 0.5) * side_for(101, 1)
 
 
-_MOVED, _FEW = (in_two_cubes(0), in_two_cubes(1)), records_of([[0.1], [0.2], [0.6], [0.7]], [0, 1, 0, 1])
-_FEW_PAIR = _FEW, replace_first(_FEW, 1234.5)
+_MOVED = in_two_cubes(0), in_two_cubes(1)
 _LEVELS = records_of(np.full((101, 1), 0.1), np.full(101, 0.1))
 _LOWER = _LEVELS, Labeled(_LEVELS.X, np.r_[0.2, _LEVELS.y[1:]])
 _ORDER, _SEED = FittedObject(partial(FirstSeen, 1, 1.0, 1e-6)), CountsByReplay(partial(KeepsSeed, 1, 1.0, 1e-6))
-_OCCUPIED = FittedObject(partial(OccupiedCubes, 0.5, None, None, [0, 1]))
 _TARGETS = FittedObject(partial(ExactTargets, 1.0, 1e-6, (0.0, 1.0), None, (0.0, 1.0)))
 
 _OBJECTS = [
     fault("fitted object, order of a dict", math.inf, _ORDER, _MOVED, (1.0, 1e-6), "Theorem 4.2", 500),
     fault("fitted object, seed, counts by replay", math.inf, _SEED, _MOVED, (1.0, 1e-6), "Theorem 4.2", 500),
-    fault("fitted object, occupied cubes", math.inf, _OCCUPIED, _FEW_PAIR, (0.5, 0.0), "Theorem 3.1", 500),
     fault("fitted object, exact targets", math.inf, _TARGETS, _LOWER, (1.0, 1e-6), "Theorem 4.2", 500),
 ]
 

@@ -66,6 +66,8 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
 
     def _fit(self, X: Any, y: Any) -> None:
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        if y.dtype.kind not in "biuf":
+            raise ValueError(f"`y` must hold real numbers, got {y[:1]!r}")
         self._warn_of_leaks(len(X))
         rows = self._pairs(X, y)
         self._keep(CubeDensity(rows.shape[1], self.epsilon, self.delta, random_state=self.random_state).fit(rows))
@@ -77,7 +79,8 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
 
     def _target_ends(self) -> tuple[float, float]:
         try:
-            low, high = (float(end) for end in self.target_bounds)
+            ends: Any = None if isinstance(self.target_bounds, (set, frozenset)) else self.target_bounds
+            low, high = (float(end) for end in ends)
         except (TypeError, ValueError):
             low, high = math.nan, math.nan
         if not (low < high and math.isfinite(low) and math.isfinite(high)):

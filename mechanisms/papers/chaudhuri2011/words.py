@@ -224,10 +224,8 @@ def draw_misses(
 
 
 def separator_hits(dim: int, epsilon: float, accuracy: float, m: int, share: float = 1.0) -> float:
-    """Return an upper bound of P(any label-private learner errs by the accuracy or less) on some separator of R^n.
-
-    `share` is the mass of the sphere on which it labels points.
-    """
+    """Return an upper bound of P(any label-private learner errs by the accuracy or less) on some separator of R^n."""
+    # `share` is the mass of the sphere on which it labels points.
     found = 1.0
     for reach in _REACHES:
         radius = reach * accuracy

@@ -18,7 +18,7 @@ from mechanisms.papers.rows import ZHAO, Concealed, Fault
 from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, PriorResponseEncoder, ResponseEncoder, respond
 from mechanisms.papers.zhao2024.network import PublicFeatures
 from mechanisms.papers.zhao2024.theorems import minimizer_cases
-from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, class_pairs, one_hot
+from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, class_pairs
 
 Chances = Callable[[VectorEncoder, NDArray[np.bool_]], FloatArray]
 
@@ -102,14 +102,6 @@ def count_prior(labels: Labeled, size: int, rng: np.random.Generator) -> np.ndar
     return encoder.release(np.tile(labels.y, size), rng).reshape(size, -1)
 
 
-def overlap_stages(labels: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Release two labels of three classes at a point, and once more under the frequencies of these releases."""
-    first = respond(np.tile(labels.y, size), 3, 1.0, rng).reshape(size, 2)
-    priors = np.repeat(one_hot(first.ravel(), 3).reshape(size, 2, 3).mean(axis=1), 2, axis=0)
-    second = PriorResponseEncoder(3, 1.0, prior=np.ones(3)).release_under(np.tile(labels.y, size), priors, rng)
-    return np.hstack([first, second.reshape(size, 2)])
-
-
 def pretrain_on_labels(labels: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     """Release labels, and the features of one point from a network that learned the private labels themselves."""
     released = respond(np.tile(labels.y, size), 3, 1.0, rng).reshape(size, -1)
@@ -158,7 +150,6 @@ FAULTS: list[Fault] = [
     _fault("keeps then resamples K=4", math.log1p(4 * math.e / 3), _RESAMPLES[0], class_pairs(4), budget=40_000),
     _fault("keeps then resamples K=10", math.log1p(10 * math.e / 9), _RESAMPLES[1], class_pairs(10), budget=100_000),
     _fault("prior from the labels", math.inf, count_prior, _flip(0, 0, 0, 0, 0, 0, 1, 1, at=5), budget=4_000),
-    _fault("stages overlap", 2.0, overlap_stages, _flip(0, 1, to=2) + _flip(0, 1, at=0, to=1), budget=60_000),
     _fault("pretrained on the labels", math.inf, pretrain_on_labels, _flip(0, 0, 1, 0, 1, 2), budget=4_000),
     # noise of scale 1 / epsilon, as if one coordinate moved
     *(
