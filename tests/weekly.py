@@ -114,6 +114,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     ),
     # Processes, clusters and other programs: one way of each is asked on every commit
     "benchmarks/test_jax_privacy.py::test_runs_of_jax_privacy": (),
+    "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit": (),
     "core/execution/test_blocks.py::test_memory_does_not_grow_with_the_budget": (),
     "core/execution/workers/test_dask_cluster.py::test_a_worker_killed_under_its_task_changes_nothing[False]": (),
     "core/execution/workers/test_executors.py::test_a_call_that_hangs_or_dies_is_told_and_harms_no_other[": (
@@ -134,7 +135,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "docs/tasks.md",
         "docs/conformance.md",
     ),
-    "docs/test_examples.py::test_a_script[": ("search_neighbors", "gaussian_curve", "library_function"),
+    "docs/test_examples.py::test_a_script[": ("search_neighbors", "gaussian_curve", "library_function", "census"),
     "e2e/browser/test_certificate_page.py::test_sections_of_many_checks_open_one_by_one": (),
     "e2e/browser/test_certificate_page.py::test_axe_finds_nothing[": ("phone-dark",),
 }
