@@ -65,10 +65,6 @@ FIRST = {
 }
 
 
-def test_there_are_as_many_loops_as_the_page_says():
-    assert (len(CORRECT), len(FAULTS), len(SMALL)) == (32, 90, 2)
-
-
 @pytest.mark.false_alarm(1e-7)
 @pytest.mark.parametrize("model", SMALL)
 @pytest.mark.parametrize("name", CORRECT)
