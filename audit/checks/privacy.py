@@ -76,8 +76,8 @@ class PrivacyCheck(Check):
         verdict rests on the law of the code, and no budget is needed; `audit.Enumeration(...)` says how far, and from
         which source.
     tolerance : float > 0, optional
-        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Of a claim
-        along a curve it is a share of rho, mu or the Renyi epsilon, 0.25 unless given, and every point of
+        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). For a
+        claim along a curve it is a share of rho, mu or the Renyi epsilon, 0.25 unless given, and every point of
         `claim.points` must be resolved against the wider claim.
     timeout : float > 0, optional
         Seconds after which the drawing ends, and the outputs so far are judged; None takes the run's limit.

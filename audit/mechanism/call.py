@@ -144,9 +144,9 @@ class SubjectFailed(Exception):
     Parameters
     ----------
     kind : str
-        In which way, such as "raised", "did not start" or "wrong shape".
+        The kind of failure, such as "raised", "did not start" or "wrong shape".
     detail : str
-        Goes on after "the mechanism".
+        The text of the reason after "the mechanism".
 
     Examples
     --------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @setting("--out", None, "Folder for the tables, one a library.", type=click.Path(file_okay=False, path_type=Path))
 @setting("--draws", 60_000, "Most outputs per dataset.", type=click.IntRange(2))
 @setting("--timeout", 60.0, "Seconds for one cell at one setting.", type=click.FloatRange(0, min_open=True))
-@setting("--seed", 0, "Of the draws that take the audit's generator.", type=click.IntRange(0))
+@setting("--seed", 0, "Seed of the draws that take the audit's generator.", type=click.IntRange(0))
 @click.option("--workers", type=click.IntRange(1), help="Processes at a time.  [default: (number of cores)]")
 def conformance_command(
     targets: Sequence[str],

@@ -26,7 +26,7 @@ _RESIDUAL = 2.0**-42  # so that the rest on both sides stays within the toleranc
 
 @dataclass(frozen=True, kw_only=True)
 class Enumeration(Method):
-    """Follow every random choice of the code: how far, and from which source it draws.
+    """Follow every random choice of the code, with a limit and a source of randomness.
 
     `check_privacy(..., method=Enumeration(...))`; `method="enumerate"` is short for `method=Enumeration()`. The verdict
     rests on the law of the code, and no budget is needed.

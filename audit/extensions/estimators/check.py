@@ -87,12 +87,12 @@ class EstimatorCheck(PrivacyCheck):
     its pickle, `predict`, `predict_proba`, `decision_function`, `transform` and `score_samples` at public points,
     warnings, exceptions and printed text. Time is left out.
 
-    Neighbors are made from the data, and each stands for a property by name: an extreme record, a label, the order
-    of the records, a rare class, a constant column. Beside them: two unseeded fits differ; public parameters do not
-    follow the data; `set_params` after a fit changes no statement; refits add up; no seed is kept. A computed one
+    Neighbors are made from the data, and each stands for a property by name: an extreme record, a label, the order of
+    the records, a rare class, a constant column. Beside them: two unseeded fits differ; public parameters do not follow
+    the data; `set_params` after a fit changes no statement; refits add up; no seed is kept. A property that is computed
     is a fact and fails at once. Where places of the release tell two neighbors apart in all of 22 fits, the pair is
-    suspected, and the guess game decides on it with fresh fits; else it is played on all pairs. Over its draws a
-    true claim is refuted with probability at most `significance`, and judged FAIL with `confirmation`.
+    suspected, and the guess game decides on it with fresh fits; else it is played on all pairs. Over its draws a true
+    claim is refuted with probability at most `significance`, and judged FAIL with `confirmation`.
 
     Parameters
     ----------

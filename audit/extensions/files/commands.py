@@ -92,7 +92,7 @@ def make_claim(epsilon: float | None, delta: float, rho: float | None, mu: float
 @click.option("--by", metavar="NAME", help="Column of one file that names the dataset of each output.")
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="Only this column; may be repeated.")
 @take_claim
-@setting("--tolerance", None, "Of a PASS, beyond epsilon; max(0.05, epsilon / 4) unless given.", type=float)
+@setting("--tolerance", None, "Tolerance of a PASS beyond epsilon; max(0.05, epsilon / 4) unless given.", type=float)
 @setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 @setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
 def outputs_command(

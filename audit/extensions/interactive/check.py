@@ -96,8 +96,8 @@ class InteractiveCheck(PrivacyCheck):
     analyst : generator function, sequence of moves, or Moves
         Who asks: `answer = yield move`, deterministic given the answers; exceptions come back as `audit.Refusal`. A
         move is `("method", argument, ...)`, `(object, "method", argument, ...)` for an object that was answered, or a
-        callable that is given the object. Of `audit.Moves` the auditor searches the worst conversation, on runs that
-        certify nothing, and certifies it on fresh ones.
+        callable that is given the object. For `audit.Moves` the auditor searches the worst conversation, on runs
+        that certify nothing, and certifies it on fresh ones.
     law : callable (dataset, moves), optional
         The law of the answer to the last move, from `audit.laws`: the analyst is a list of moves, and answers are
         independent. A refusal is the outcome `Refusal(text)`. The verdict is then exact, and the object is tested
@@ -110,7 +110,7 @@ class InteractiveCheck(PrivacyCheck):
     limit : number >= 0, optional
         The allowed cost of a conversation: the epsilon of a pure claim unless given.
     handles : tuple of types, optional
-        Of answers that are objects to be asked.
+        Types of answers that are objects to be asked in turn.
     name, pairs, datasets, method, tolerance, expected, budget, timeout
         See `audit.PrivacyCheck`.
 

@@ -44,7 +44,7 @@ class Refusal(str):
     Parameters
     ----------
     text : str
-        Its words: a refusal is text, and differs from other text by its type.
+        The text of the exception. A refusal differs from other texts by its type.
 
     Examples
     --------

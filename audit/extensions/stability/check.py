@@ -77,8 +77,8 @@ class StabilityCheck(StatedCheck):
     distance_out : str, metric or callable
         The same, for outputs. Vectors may be mappings: a key that one side lacks counts as 0.
     datasets : Hypothesis strategy
-        Of datasets that the transformation admits: `audit.columns` draws columns that break arithmetic. Neighbors are
-        made of their records.
+        Strategy of datasets that the transformation admits: `audit.columns` draws columns that break arithmetic.
+        Neighbors are made of their records.
     domain_in : callable (dataset) -> bool, optional
         Inputs that the transformation admits. With it, neighbors may hold numbers that no dataset of the strategy
         has, and an exception on an admitted dataset is a FAIL; without it, an exception on one side of a pair only is.

@@ -37,7 +37,7 @@ class PerPartition:
     inner : str or Metric
         Distance of two partitions.
     order : {1, 2}
-        Of the norm: 1 adds distances, 2 adds squares.
+        Order of the norm: 1 adds distances, 2 adds squares.
 
     Raises
     ------

@@ -35,8 +35,8 @@ class ConsistencyTerms:
 class ConsistencyCheck(CurveCheck):
     """The claim that the risk tends to the Bayes risk, tested on the stated sizes.
 
-    Without `finite_bounds` a PASS says that the risk is within the tolerance at the largest size, and nothing of a
-    limit; bounds that fall with n claim a fall.
+    Without `finite_bounds` a PASS says that the risk is within the tolerance at the largest size, and nothing about
+    a limit; give bounds that fall with n to claim a decrease.
 
     FAIL if the mean risk at the largest size is certainly above bayes_risk + tolerance, or certainly above a stated
     bound at some size.

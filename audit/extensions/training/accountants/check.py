@@ -57,7 +57,7 @@ class AccountingEvidence(Evidence):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountingCheck(StatedCheck):
-    """The claim that an accountant's epsilon of events is at least their true one.
+    """The claim that an accountant's epsilon of events is at least the true epsilon.
 
     FAIL if it states less than the epsilon of one pair of datasets, without noise. PASS if it states at least that for
     all events; the reason has the largest ratio to the upper bound of the truth. INCONCLUSIVE
@@ -71,13 +71,13 @@ class AccountingCheck(StatedCheck):
         Events accounted for, in the order of the report, which shows the `repr` of each. By default those of
         `audit.extensions.training.accountants.brackets.usual_events`.
     delta : float in (0, 1), default 1e-5
-        At which epsilon is stated.
+        The delta at which epsilon is stated.
     bracket : callable (event, delta) -> (lower, upper), optional
         Bounds of the true epsilon: `epsilon_bracket` of `audit.extensions.training.accountants.brackets`, with the
         relation of the accountant. The real event may be another one than the accountant assumes: give the bracket
         of the real one.
     budget : int >= 2, optional
-        Outputs, losses or trials are not drawn.
+        Nothing is drawn.
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 

@@ -243,7 +243,7 @@ class CanaryCheck(StatedCheck):
     """A privacy claim about a training run, tested by canaries: records that fair coins include or leave out.
 
     A claim limits how many guesses of the coins are right. A single run cannot be drawn again, so it is judged FAIL
-    only at the confirmation level, 1e-6 unless given. A claim with delta lets a mechanism tell everything with that
+    only at the confirmation level, 1e-6 unless given. A claim with delta lets a mechanism reveal everything with that
     probability: one run then refutes it at twice delta, if that is larger, and the certificate says so.
 
     Parameters
@@ -256,9 +256,9 @@ class CanaryCheck(StatedCheck):
     guesses : int >= 1, optional
         How many coins are guessed: "included" for the highest scores, "left out" for as many of the lowest ones. Fixed
         before anyone sees scores. Scores that tie at a cut count as wrong as far as possible. None plans three numbers
-        from how many canaries there are, and shares the significance among them.
+        from the number of canaries, and shares the significance among them.
     delta : float in [0, 1], optional
-        At which epsilon is bounded: the claim's delta, or 1e-5 for a claim without one.
+        The delta at which epsilon is bounded: the claim's, or 1e-5 for a claim without one.
     structure : "any" or "independent"
         "independent" declares that canaries act independently of each other: the output about one depends on its
         own coin alone. Bounds are wrong where that is wrong; the verdict repeats the declaration.

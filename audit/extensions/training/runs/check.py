@@ -153,7 +153,7 @@ class TrainingCheck(StatedCheck):
         optimizer's input), "records" (which records are in the batches), "clipping", "update" (the updates of the
         parameters). The certificate names them.
     budget
-        Outputs are not drawn: a run has the steps that it has.
+        Nothing is drawn: the steps are those of the run.
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 

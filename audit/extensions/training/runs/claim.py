@@ -50,13 +50,13 @@ class TrainingClaim:
         sampling; any batches in which a record returns after `separation` steps at the earliest; `separation` groups
         that take turns, from which each record enters by a coin.
     rate : float in (0, 1), or one for each step, optional
-        Of Poisson sampling, cyclic or not; only there. In cyclic sampling that of the records of a group.
+        The rate of Poisson sampling, cyclic or not, and of no other. In cyclic sampling, of the records of a group.
     batch : int >= 1, optional
         Records in a batch of fixed size or of a shuffled epoch; only there. The last batch of an epoch may be smaller.
     truncation : int >= 1, optional
         Most records of a Poisson batch, of which random ones stay where it is larger; only with one rate for all steps.
     separation : int >= 1, optional
-        Of separated batches, or the number of groups; only there.
+        The least distance of separated batches, or the number of groups; for no other sampling.
     strategy : sequence of float >= 0, optional
         Of noise that is correlated over the steps, only with a separation: the coefficients of a lower triangular
         Toeplitz matrix C, from the diagonal on, none larger than the one before. C times the noise on the sums is
@@ -65,7 +65,7 @@ class TrainingClaim:
     divisor : float > 0, default 1.0
         Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
     delta : float in (0, 1), default 1e-5
-        At which epsilons are stated.
+        The delta at which epsilons are stated.
     noise_schedule, rate_schedule : tuple of float
         The noise multiplier and the rate of each step where they were given so; the others are then the least ones.
     source : str
