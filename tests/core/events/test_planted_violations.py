@@ -69,6 +69,13 @@ def test_every_required_family_is_found_in_exact_noise(base):
     assert found.lacking() is None
 
 
+def test_shifts_do_not_depend_on_the_unit_of_the_outputs():
+    outputs = noise("normal", 2)
+    planted, again = ([each.shift for each in plants_of(*(unit * outputs)).families] for unit in (1.0, 128.0))
+    assert planted == pytest.approx(again)
+    assert max(planted) > 0
+
+
 def test_bits_that_are_the_same_on_both_sides_are_read():
     """Where no interval is likelier on one side than the claim allows, the outputs are read all the same."""
     bits = np.random.default_rng(0).integers(0, 2, (SIZE, 4)).astype(float)
