@@ -36,7 +36,8 @@ from audit.verdict import Verdict
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
 
-_SHORT, _SHORT_SECONDS = 10_000, 2.0  # outputs per dataset of a first game on a claim in doubt; the most it takes
+# Short games on a claim in doubt: outputs per dataset at least, parts of a large budget, seconds of a first one at most
+_SHORT, _SHORT_PARTS, _SHORT_SECONDS = 10_000, (32, 8), 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,25 +326,30 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
             _play_at_fixed_budget(session) if session.allowance.budget else collect_evidence(session, [], case.point)
         )
     else:
-        if session.subject.calls_share_a_copy and any(finding.doubt for _, finding in findings):  # slow code, mostly
+        if any(finding.doubt for _, finding in findings):
             session.doubt()
         found = _play(session)
     return replace(found, ways=(*found.ways, *ways))
 
 
 def _play_short(session: Session) -> PrivacyEvidence | None:
-    """Play a game of few outputs on a claim in doubt, at the first share of the significance; None if it stays open."""
+    """Play games of few outputs on a claim in doubt, at the first shares of the significance; None if it stays open."""
     whole, noted = session.allowance, session.anomalies.copy()
-    if not session.is_doubted or 2 * _SHORT * session.cost > _SHORT_SECONDS or whole.budget < 4 * _SHORT:
+    first = max(_SHORT, whole.budget // _SHORT_PARTS[0])
+    games = [few for few in (first, whole.budget // _SHORT_PARTS[1]) if few == first or few >= 2 * first]
+    if not session.is_doubted or 2 * first * session.cost > _SHORT_SECONDS or whole.budget < 4 * first:
         return None
-    session.allowance, session.looks = replace(whole, budget=_SHORT, enough=None), (0, CHECKPOINTS - 1)
-    training = train(session)
-    if (choice := training.choice) is not None:
+    for look, few in enumerate(games):
+        session.allowance = replace(whole, budget=few + session.samples // 2, enough=None)
+        session.looks = look, CHECKPOINTS - 1 - look
+        training = train(session)
+        if (choice := training.choice) is None:
+            continue
         game = certify(session, training, choice)
         found = collect_evidence(session, [game], choice.point)
         if game.finding(Case(session.terms, choice.point, found, whole.significance)).refutation:
             return found
-    session.allowance, session.looks, session.anomalies = whole, (1, 0), noted
+    session.allowance, session.looks, session.anomalies = whole, (len(games), 0), noted
     return None
 
 

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 import audit
 from audit.certificate.verify import list_problems
+from audit.checks import privacy
 from audit.errors import InvalidArgument
+from audit.evidence import guess_game
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import CHECKPOINTS
 from audit.extensions.following import Bound, Followed, Following, engine
@@ -73,24 +75,51 @@ def test_code_whose_noise_is_followed_passes_with_few_outputs(mechanism, claim):
     assert "together" in str(result)
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_a_claim_in_doubt_is_refuted_by_few_outputs_of_a_first_game(exact):
-    """An argmax of Laplace noise costs 2; a choice by weights has an exact law that no drawn path exceeds."""
+LIKES = np.array([[2.0, 0, 0]]), np.array([[0, 2.0, 2]])
 
-    def choose(data, rng):
-        if exact:
-            weights = np.exp(data[0])
-            return int(rng.choice(3, p=weights / weights.sum()))
-        return int(np.argmax(data[0] + rng.laplace(size=3)))
 
-    result = check(
-        audit.per_call(choose), audit.PrivacyClaim(1.0), [(np.array([[2.0, 0, 0]]), np.array([[0, 2.0, 2]]))]
-    )
-    game = result.evidence.game
+def choose_noisily(data, rng):
+    return int(np.argmax(data[0] + rng.laplace(size=3)))
+
+
+def choose_by_weights(data, rng):
+    weights = np.exp(data[0])
+    return int(rng.choice(3, p=weights / weights.sum()))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "pair", "most"),
+    [
+        (audit.per_call(choose_noisily), LIKES, 12),
+        (audit.per_call(choose_by_weights), LIKES, 12),  # its law costs more than any drawn path
+        (half_noise, PAIRS[0], 0),
+    ],
+)
+def test_a_claim_in_doubt_is_refuted_by_few_outputs_of_a_first_game(mechanism, pair, most):
+    doubted = audit.PrivacyCheck(name="doubted", mechanism=mechanism, claim=audit.PrivacyClaim(1.0), pairs=[pair])
+    report = audit.run([doubted], workers=0)
+    (result,) = report.results
     assert result.verdict == "FAIL", result.reason
-    assert game.share <= share_of(0, CHECKPOINTS) * (1 + 1e-9)
+    assert result.evidence.game.share <= share_of(0, CHECKPOINTS) * (1 + 1e-9)
     assert result.samples < 50_000
-    assert max(followed(result).bounds[0].runs) <= 12  # nothing is certified that costs more than is claimed
+    assert max(followed(result).bounds[0].runs) <= most  # nothing is certified that costs more than is claimed
+    assert list_problems(report.certificate) == []
+
+
+def test_the_games_of_a_claim_in_doubt_share_the_significance(monkeypatch):
+    """The noise costs 0.5, a little more than is claimed: no game refutes the claim, and all are played."""
+    shares = []
+
+    def certify(session, *rest, **named):
+        before, after = session.looks
+        found = guess_game.certify(session, *rest, **named)
+        shares.extend(share_of(look, CHECKPOINTS) for look in range(before, CHECKPOINTS - after))
+        return found
+
+    monkeypatch.setattr(privacy, "certify", certify)
+    result = check(lambda d, size, rng: d.sum() + 2 * rng.laplace(size=size), audit.PrivacyClaim(0.499))
+    assert result.verdict != "FAIL"
+    assert sum(shares) == pytest.approx(1)
 
 
 def test_a_cost_above_the_claim_fails_by_the_game_and_the_ledger_names_the_line():
