@@ -6,7 +6,7 @@ them can be sent to a worker process. Sensitivities are stated per query, with t
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,9 +17,17 @@ from audit.errors import InvalidArgument
 from audit.validate import integer, real
 
 
+def as_numbers(dataset: Any) -> np.ndarray:
+    """Return records as an array of floats, or raise without showing them."""
+    try:
+        return np.asarray(dataset, dtype=float)[:]
+    except (TypeError, ValueError, IndexError):
+        raise InvalidArgument("`dataset` must hold numbers") from None
+
+
 def count_positive(dataset: Any) -> int:
     """Return the number of records above zero. Sensitivity 1 under substitution and under add/remove."""
-    return int(np.count_nonzero(np.asarray(dataset) > 0))
+    return int(np.count_nonzero(as_numbers(dataset) > 0))
 
 
 def count_positive_labels(dataset: Any) -> int:
@@ -33,7 +41,7 @@ def column_sums(dataset: Any) -> np.ndarray:
     Every sum has sensitivity 1 under substitution and under add/remove; all of them may move at once, and under
     substitution in different directions. Under add/remove they all move the same way.
     """
-    rows = np.asarray(dataset, dtype=float)
+    rows = as_numbers(dataset)
     if rows.ndim != 2:
         raise InvalidArgument.of("dataset", "have shape (n, m), one record a row", rows.shape)
     if rows.size and not (rows.min() >= 0 and rows.max() <= 1):
@@ -75,7 +83,7 @@ class BoundedSum:
             raise InvalidArgument.of("upper", f"be finite and above lower = {lower}", upper)
 
     def __call__(self, dataset: Any) -> float:
-        return math.fsum(np.clip(np.asarray(dataset, dtype=float), self.lower, self.upper))
+        return math.fsum(np.clip(as_numbers(dataset), self.lower, self.upper))
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,7 @@ class BoundedMean(BoundedSum):
 
 def distinct(values: Any, name: str) -> tuple[Any, ...]:
     """Return `values` as a tuple of at least two distinct hashable values."""
-    listed = tuple(values)
+    listed = tuple(values) if isinstance(values, Iterable) else ()
     if len(listed) < 2 or len(set(listed)) != len(listed):
         raise InvalidArgument.of(name, "hold at least two distinct values", values)
     return listed

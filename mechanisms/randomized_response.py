@@ -35,12 +35,12 @@ class RandomizedResponse:
     @property
     def other(self) -> float:
         """Probability of each label but the true one."""
-        return 1 / (math.exp(self.epsilon) + len(self.labels) - 1)
+        return math.exp(-self.epsilon) * self.keep
 
     @property
     def keep(self) -> float:
         """Probability of the true label."""
-        return math.exp(self.epsilon) * self.other
+        return 1 / (1 + (len(self.labels) - 1) * math.exp(-self.epsilon))
 
     def _position(self, record: Any) -> int:
         value = record.item() if isinstance(record, np.generic) else record

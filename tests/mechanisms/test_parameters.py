@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from audit import Labeled
 from audit.errors import InvalidArgument
@@ -14,7 +15,9 @@ from mechanisms.gaussian import GaussianMechanism
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax
+from mechanisms.papers.berrett2019.mechanism import BinaryArray
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
+from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.parts.sparse_vector import Noise, SparseVector
 from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
@@ -44,7 +47,7 @@ INVALID = {
     "most": (0, 1.5),
     "threshold": (math.inf, math.nan, "0"),
     **dict.fromkeys(("query", "queries", "score"), (3, None)),
-    **dict.fromkeys(("labels", "candidates"), ((), (0,), (0, 0))),
+    **dict.fromkeys(("labels", "candidates"), ((), (0,), (0, 0), 3, None)),
     "upper": (0.0, -1.0, math.inf),
 }
 BROKEN = [
@@ -67,6 +70,10 @@ def nan_answer(dataset, candidates=None):
     return math.nan
 
 
+def infinite_answer(dataset, candidates=None):
+    return -math.inf
+
+
 def matrix_answer(dataset):
     return np.zeros((2, 2))
 
@@ -79,6 +86,7 @@ def half_answer(dataset):
     ("mechanism", "dataset"),
     [
         (LaplaceMechanism(nan_answer, 1.0, 1.0), np.ones(3)),
+        (LaplaceMechanism(infinite_answer, 1.0, 1.0), np.ones(3)),
         (LaplaceMechanism(matrix_answer, 1.0, 1.0), np.ones(3)),
         (GeometricMechanism(half_answer, 1, 1.0), np.ones(3)),
         (TruncatedGeometric(count_positive, 1, 1.0, most=2), np.ones(3)),
@@ -88,11 +96,26 @@ def half_answer(dataset):
         (StabilityHistogram(1.0, 0.1, (0, 1)), np.array([0, 7])),
         (SparseVector(column_sums, Noise(1.0, 0.0, 2)), np.full((2, 2), 1.5)),
         (SparseVector(column_sums, Noise(1.0, 0.0, 2)), np.ones(3)),
+        *(
+            (LaplaceMechanism(query, 1.0, 1.0), dataset)
+            for query in (count_positive, column_sums, BoundedSum(0.0, 1.0))
+            for dataset in ("a", None, {1}, object(), ["a"], [[1], [1, 2]], csr_matrix(np.eye(2)))
+        ),
+        *((A1(1.0, 0.2), dataset) for dataset in (None, np.ones(3))),
     ],
 )
 def test_data_outside_the_domain_are_refused(mechanism, dataset):
     with pytest.raises(InvalidArgument):
         mechanism(dataset, 3, np.random.default_rng(0))
+
+
+def test_a_huge_epsilon_and_a_tiny_bandwidth_are_answered():
+    assert RandomizedResponse((0, 1, 2), 1e308).law(1).pmf == {1: 1.0}
+    assert RandomizedResponse((0, 1, 2), 1e308)(1, 3, np.random.default_rng(0)).tolist() == [1, 1, 1]
+    with pytest.raises(InvalidArgument, match="`bandwidth` must cut the window into"):
+        BinaryArray(1, 1.0, 1e-320)
+    with pytest.raises(InvalidArgument, match="`epsilon` must be at least"):
+        BinaryArray(5_000, 1.0, 2.0)
 
 
 def test_records_are_clamped_and_the_sensitivity_covers_rounding():

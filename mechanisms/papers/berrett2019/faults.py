@@ -111,14 +111,6 @@ def add_exact_counts(users: Labeled, size: int, rng: np.random.Generator) -> np.
     return np.hstack([users.y @ held + noise, np.broadcast_to(held.sum(axis=0), noise.shape)])
 
 
-def fit_bandwidth(users: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Release a bandwidth of 0.8 times the range of the features beside the sum of the arrays of all users."""
-    bandwidth = 0.8 * float(np.ptp(users.X))
-    held = Grid(1, bandwidth).hits(users.X)[:, :2] * users.y[:, None]
-    noise = rng.laplace(scale=noise_scale(1, 1.0), size=(size, *held.shape)).sum(axis=1)
-    return np.hstack([np.full((size, 1), bandwidth), held.sum(axis=0) + noise])
-
-
 def by_sampling(name: str, truth: float, sampler: Any, pair: Any, claimed: float = 1, **settings: Any) -> Fault:
     """Return a fault that sampling convicts."""
     settings = {"relation": Local(), "budget": 20_000, **settings}
@@ -180,7 +172,6 @@ FAULTS: list[Fault] = [
     of_user("half by label", math.inf, pair=flip_pair(1), budget=2_000),
     by_sampling("noise shared between halves", math.inf, share_halves, _TWO, relation=LabelFlip(), budget=4_000),
     by_sampling("exact cell counts", math.inf, add_exact_counts, **_MOVED),
-    by_sampling("bandwidth from the data", math.inf, fit_bandwidth, **_MOVED),
 ]
 
 

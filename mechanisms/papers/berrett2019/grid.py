@@ -40,6 +40,8 @@ class Grid:
         admit(self, dim=count, bandwidth=positive, low=real, high=real)
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
             raise InvalidArgument.of("high", f"be finite and above low = {self.low}", self.high)
+        if max(abs(self.low), abs(self.high)) / self.bandwidth > 2.0**53:
+            raise InvalidArgument.of("bandwidth", "cut the window into 2^53 cells at most", self.bandwidth)
 
     @property
     def first(self) -> int:

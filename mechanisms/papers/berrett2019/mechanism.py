@@ -89,7 +89,7 @@ class BinaryArray:
 
 def noise_scale(dim: int, epsilon: float) -> float:
     """Return 2^(d+1) / epsilon, the scale of the noise on every cell, or raise where a cell has less than 2^-53."""
-    scale = 2.0 ** (dim + 1) / positive(epsilon, "epsilon")
+    scale = 2.0 ** (min(dim, 1_000) + 1) / positive(epsilon, "epsilon")
     if scale > 2.0**53:
         raise InvalidArgument.of("epsilon", f"be at least 2^{dim - 52}, in {dim} dimensions", epsilon)
     return scale

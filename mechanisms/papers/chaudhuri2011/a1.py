@@ -61,6 +61,8 @@ class CoverAlgorithm(ABC):
         return ExponentialMechanism(Mistakes(self.hypotheses), candidates, 1.0, self.epsilon)
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        if not isinstance(dataset, Labeled):
+            raise InvalidArgument(f"`dataset` must be labeled records, got {type(dataset).__name__}")
         return self.mechanism(dataset.X)(dataset, size, rng)
 
     def law(self, dataset: Labeled) -> Finite:
