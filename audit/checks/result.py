@@ -134,7 +134,7 @@ class PrivacyResult(Result):
         if self.verdict is not Verdict.FAIL:
             return None
         if game is None:
-            return self._find_event_of_law()
+            return self._find_event_of_law() or self._find_event_of_proof()
         events = game.events
         counts = game.counts
         sign = 1 if counts.leads_left else -1
@@ -145,6 +145,14 @@ class PrivacyResult(Result):
 
         direction, text = ("left", game.plus) if counts.leads_left else ("right", game.minus)
         return Witness(self.check.pairs[game.pair], direction, None if events is None else event, text, counts)
+
+    def _find_event_of_proof(self) -> Witness | None:
+        """Return the outputs that are too likely by a law that was computed; None where there is none."""
+        found = next(filter(None, (way.find_event(self.tested) for way in self.evidence.ways)), None)
+        if found is None or self.basis not in ("proof", "computed"):
+            return None
+        pair, direction, text = found
+        return Witness(self.check.pairs[pair], direction, None, text, None)
 
     def _find_event_of_law(self) -> Witness | None:
         """Return the outputs whose stated privacy loss exceeds epsilon; all where only a divergence is broken."""

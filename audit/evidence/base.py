@@ -411,6 +411,10 @@ class Way:
         """Return the finding."""
         return Finding()
 
+    def find_event(self, point: Point) -> tuple[int, str, str] | None:
+        """Return the pair, the direction and the words of an event that breaks the claim by itself; None for most."""
+        return None
+
     @property
     def cause(self) -> str:
         """The addition to the reason of a FAIL; empty for most."""

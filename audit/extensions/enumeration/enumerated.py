@@ -26,11 +26,12 @@ from audit.api import (
     leave_open,
     shorten,
 )
-from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
+from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, bracket_exponential, delta_bracket
 from audit.extensions.enumeration.real_outputs import FEWER, OUTPUTS, contradiction, hold
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
 _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
+_SHOWN = 5  # outputs of an event
 _HALVINGS = 40  # of an interval of epsilon
 LARGEST = 64.0  # no epsilon is looked for beyond
 
@@ -145,6 +146,19 @@ class Enumerated(Way):
         said = f"{how} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
         return Judgment(Verdict.PASS, self.basis, said, scope=tuple(scope))
 
+    def find_event(self, point: Point) -> tuple[int, str, str] | None:
+        """Return the outputs of one pair that are more likely on one dataset than the claim allows."""
+        if self._is_open:
+            return None
+        tables = [part.table() for part in self.laws]
+        sides = [(number, *pair) for number, pair in enumerate(self.pairs)]
+        found = [(number, "left", left, right) for number, left, right in sides]
+        found += [(number, "right", right, left) for number, left, right in sides]
+        number, direction, above, below = max(
+            found, key=lambda each: delta_bracket(tables[each[2]], tables[each[3]], point.epsilon)[0]
+        )
+        return number, direction, _describe_event(tables[above], tables[below], point.epsilon)
+
     @property
     def basis(self) -> str:
         """The word "proof", or "computed" where something about the code is only assumed."""
@@ -177,6 +191,20 @@ class Enumerated(Way):
     def _epsilons(self, delta: float, end: int) -> tuple[float, float | None]:
         allowed = Fraction(delta) + TOLERANCE
         return _largest(lambda epsilon: self.delta(epsilon)[end] > allowed)
+
+
+def _describe_event(above: Table, below: Table, epsilon: float) -> str:
+    """Return the outputs that lose more than epsilon, the likeliest first, and their probabilities."""
+    _, bound = bracket_exponential(epsilon)
+    lost = {text: p for text, p in above.texts.items() if p > bound * below.texts.get(text, Fraction(0))}
+    shown = sorted(lost, key=lambda text: -lost[text])
+    more = f" or one of {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    least, most = (
+        sum(lost.values(), Fraction(0)),
+        sum((below.texts.get(text, Fraction(0)) for text in lost), Fraction(0)),
+    )
+    often = f"probability {number(least)}, and {number(most + below.residual)} at most on the other dataset"
+    return f"output {', '.join(shown[:_SHOWN])}{more}: {often}"
 
 
 def enumerate_pairs(

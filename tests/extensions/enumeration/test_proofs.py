@@ -275,3 +275,13 @@ def test_laws_that_are_enumerated_take_part():
     result = run(made)
     assert (result.verdict, result.basis) == (Verdict.FAIL, "proof")
     assert result.evidence.searched.setting["answers"] > 5
+
+
+def test_a_refuted_law_names_the_outputs_that_are_too_likely():
+    mechanism = audit.per_call(lambda bit, rng: bit ^ (rng.random() < 0.25))
+    claim = audit.PrivacyClaim(0.9, relation=audit.Local())
+    result = audit.check_privacy(mechanism, claim, [(False, True)], method="enumerate")
+    witness = result.witness
+    assert (witness.pair, witness.direction) == ((False, True), "left")
+    assert witness.text == "output False: probability 3/4, and 1/4 at most on the other dataset"
+    assert result.record()["witness"]["event"] == witness.text
