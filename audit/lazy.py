@@ -17,7 +17,7 @@ from audit.errors import MissingExtension, UnknownArgument
 _NAMING: set[Any] = set()  # functions that `_name_keywords` made
 _TAKES_ANY = 8  # flag of code that takes any keyword, as in `inspect`
 _HERE = Path(__file__).parent
-_LINE = re.compile(r"^from audit\.([\w.]+) import (\w+) as \w+$", re.MULTILINE)
+_LINE = re.compile(r"^from audit\.?([\w.]*) import (\w+) as \w+$", re.MULTILINE)
 _EXTENSION = re.compile(r"extensions(?:\.(\w+))?.*")
 
 
@@ -72,9 +72,9 @@ def attach(stub: Path) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
             raise MissingExtension(f"`audit.{name}` needs {missing}")
         if name not in homes:
             raise AttributeError(f"module {owner!r} has no attribute {name!r}")
-        if homes[name] == "extensions":  # a folder that is a public name itself
-            return importlib.import_module(f"audit.extensions.{name}")
-        home = importlib.import_module(f"audit.{homes[name]}")
+        home = importlib.import_module(f"audit.{homes[name]}".rstrip("."))
+        if name not in vars(home):  # a file or a folder
+            return importlib.import_module(f"{home.__name__}.{name}")
         value = getattr(home, name)
         if owner != "audit.api":
             value = _name_keywords_of(value, name)

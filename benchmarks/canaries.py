@@ -23,7 +23,7 @@ from scipy import optimize, special
 from scipy.stats import binom
 
 from audit import GaussianClaim
-from audit.api import invert_test
+from audit.api import bounds
 from audit.extensions.training.canaries.guesses import right_guesses
 from audit.extensions.training.canaries.one_run import (
     best_rate,
@@ -99,7 +99,7 @@ def _bound_of_2023(right: int, guesses: int, canaries: int) -> float:
         beta = binom.sf(right - 1, guesses, special.expit(epsilon))
         return float(beta + 2 * canaries * DELTA * np.max(np.cumsum(mass) / np.arange(1, right + 1)))
 
-    return invert_test(lambda epsilon: pvalue(epsilon) <= LEVEL)
+    return bounds.invert_test(lambda epsilon: pvalue(epsilon) <= LEVEL)
 
 
 def targets() -> None:

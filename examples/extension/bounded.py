@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from audit import api
+from audit import Result, api
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class BoundedCheck(api.StatedCheck):
         return api.conclude("computed", found, broken=broken, why_open=None, kept="all values are in [-1, 1]")
 
 
-def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any]) -> api.Result:
+def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any]) -> Result:
     """Check that a function stays in [-1, 1] on given datasets."""
     check = BoundedCheck(name="bounded", function=function, datasets=datasets)
     return api.run_alone(check, budget=2, significance=0.05, confirmation=None, seed=0)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.api import InvalidArgument, Law, PerCall
+from audit.api import InvalidArgument, PerCall, laws
 
 
 def identity(dataset: Any) -> Any:
@@ -109,7 +109,7 @@ class Documented:
     """
 
     mechanism: Callable[..., Any]
-    law_of: Callable[[Any], Law]
+    law_of: Callable[[Any], laws.Law]
 
     @property
     def own_randomness(self) -> bool:
@@ -120,6 +120,6 @@ class Documented:
         """Call the mechanism."""
         return self.mechanism(dataset, size, rng)
 
-    def law(self, dataset: Any) -> Law:
+    def law(self, dataset: Any) -> laws.Law:
         """Return the documented law of one output."""
         return self.law_of(dataset)

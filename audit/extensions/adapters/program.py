@@ -29,7 +29,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.api import InvalidArgument, Labeled, SubjectFailed, positive, start_program
+from audit import Labeled, SubjectFailed
+from audit.api import InvalidArgument, sandbox, validate
 
 PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly
@@ -91,7 +92,7 @@ class Program:
         object.__setattr__(self, "command", tuple(map(str, self.command)))
         if shutil.which(self.command[0]) is None:
             raise InvalidArgument.of("command", "start with a program that can be run", self.command[0])
-        positive(self.timeout, "timeout")
+        validate.positive(self.timeout, "timeout")
 
     @classmethod
     def once(cls, command: Sequence[str], timeout: float = 60.0) -> Program:
@@ -230,7 +231,7 @@ class _Process:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         weakref.finalize(self, self._errors.close)  # at exit at the latest
         try:
-            self.child = start_program(command, self._errors)
+            self.child = sandbox.start_program(command, self._errors)
         except OSError as error:
             raise SubjectFailed("did not start", f"did not start: {error}") from None
         self.kill, self._line, self._numbers = self.child.kill, self.child.line, itertools.count(1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.api import BASES, find_view, standing_of
+from audit.api import BASES, summary
 
 _BASES = [*BASES]
 
@@ -39,7 +39,7 @@ def list_changes(old: Record, new: Record) -> list[Change]:
 def _compare(old: Record, new: Record) -> Iterator[tuple[str, bool]]:
     """Yield each change, and whether it is for the worse; another claim needs a review."""
     if (old["verdict"], old["basis"]) != (new["verdict"], new["basis"]):
-        stood, stands = standing_of(old), standing_of(new)
+        stood, stands = summary.standing_of(old), summary.standing_of(new)
         weaker = stands is stood and _BASES.index(old["basis"]) < _BASES.index(new["basis"])
         said = f"{old['verdict']} ({old['basis']}) became {new['verdict']} ({new['basis']}): {new['reason']}"
         yield said, stands.severity > stood.severity or weaker
@@ -47,7 +47,7 @@ def _compare(old: Record, new: Record) -> Iterator[tuple[str, bool]]:
         yield f"expected {old['expected']}, now expected {new['expected']}", new["expected"] != "PASS"
     was, now = ({**record["claim"], "source": ""} for record in (old, new))
     if was != now:
-        yield f"claimed {find_view(old).claimed}, now {find_view(new).claimed}", True
+        yield f"claimed {summary.find_view(old).claimed}, now {summary.find_view(new).claimed}", True
     before, after = (record["settings"].get("tolerance") for record in (old, new))
     if before != after:
         yield f"tolerance was {before}, is {after}", after is not None and after > (before or 0)

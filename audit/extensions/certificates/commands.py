@@ -7,25 +7,15 @@ from pathlib import Path
 
 import click
 
-from audit.api import (
-    DIRECTORY,
-    count_of,
-    find_certificate,
-    list_problems,
-    load_certificate,
-    print_contradictions,
-    print_unverified_checks,
-    printable,
-    reads_certificates,
-    require_form,
-)
+from audit import load_certificate
+from audit.api import cli, count_of, find_certificate, list_problems, printable, require_form
 from audit.extensions.certificates.changes import list_changes
 from audit.extensions.certificates.statement import make_statement
 
 
 @click.command("attest", epilog="Example: dp-audit attest certificate > statement.json")
-@DIRECTORY
-@reads_certificates
+@cli.DIRECTORY
+@cli.reads_certificates
 def attest_command(directory: Path) -> int:
     """Print an in-toto statement for signing tools.
 
@@ -34,8 +24,8 @@ def attest_command(directory: Path) -> int:
     """
     certificate = load_certificate(directory)
     if problems := list_problems(certificate):
-        return print_contradictions(problems, "the certificate is not whole: {} problems")
-    if status := print_unverified_checks(certificate):
+        return cli.print_contradictions(problems, "the certificate is not whole: {} problems")
+    if status := cli.print_unverified_checks(certificate):
         return status
     click.echo(json.dumps(make_statement(certificate, find_certificate(directory)), indent=1))
     return 0
@@ -44,7 +34,7 @@ def attest_command(directory: Path) -> int:
 @click.command("diff")
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@reads_certificates
+@cli.reads_certificates
 def diff_command(old: Path, new: Path) -> int:
     """Compare two certificates, regressions first.
 
@@ -57,4 +47,4 @@ def diff_command(old: Path, new: Path) -> int:
     worse = sum(change.is_regression for change in found)
     summary = f"{worse} got worse, {len(found) - worse} other changes, in {count_of(len(after['checks']), 'check')}"
     click.echo("\n".join([*map(printable, found), summary]))
-    return 1 if worse else print_unverified_checks(before, after)
+    return 1 if worse else cli.print_unverified_checks(before, after)

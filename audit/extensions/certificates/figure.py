@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import MissingExtra, Plot, find_view
+from audit.api import MissingExtra, summary, view
 
 _SHOWN, _BINS = 5_000, 60  # outputs on each dataset; bins of a histogram
 _WIDTH, _HEIGHT = 4.6, 3.6  # inches of a picture
@@ -56,7 +56,7 @@ def list_drawings(result: Any, seed: int) -> list[Callable[[Any], None]]:
     if hasattr(result.check, "scores_in"):
         scores = np.asarray(result.check.scores_in, dtype=float), np.asarray(result.check.scores_out, dtype=float)
         drawings.append(partial(_draw_roc, scores=scores))
-    drawings += [partial(_draw_plot, plot=plot) for plot in find_view(result.record()).list_pictures()]
+    drawings += [partial(_draw_plot, plot=plot) for plot in summary.find_view(result.record()).list_pictures()]
     if (ledger := getattr(result, "ledger", None)) is not None and ledger.draws:
         drawings.append(partial(_draw_ledger, ledger=ledger))
     return drawings
@@ -121,7 +121,7 @@ def _draw_ledger(place: Any, ledger: Any) -> None:
     )
 
 
-def _draw_plot(place: Any, plot: Plot) -> None:
+def _draw_plot(place: Any, plot: view.Plot) -> None:
     """Draw a picture of the page."""
     named: set[str] = set()
     for mark in plot.marks:

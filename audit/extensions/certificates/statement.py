@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.api import InvalidCertificate, list_distributions, standing_of
+from audit.api import InvalidCertificate, summary
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
@@ -34,7 +34,7 @@ def make_statement(certificate: Certificate, path: Path) -> dict[str, Any]:
         raise InvalidCertificate("the certificate has no digest of the audited code: a statement needs a subject")
     tests: dict[str, list[str]] = {word: [] for word in _RESULTS.values()}
     for check in certificate["checks"]:
-        tests[_RESULTS[standing_of(check).value]].append(check["name"])
+        tests[_RESULTS[summary.standing_of(check).value]].append(check["name"])
     return {
         "_type": STATEMENT,
         "subject": [{"name": name, "digest": {"sha256": digest}} for name, digest in subjects],
@@ -52,7 +52,7 @@ def make_statement(certificate: Certificate, path: Path) -> dict[str, Any]:
 def _list_subjects(sources: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield name and digest of the distributions behind each check; of its file where it is of none."""
     for source in sources.values():
-        named = list(list_distributions(source))
+        named = list(summary.list_distributions(source))
         yield from (
             (f"{part['distribution']} {part['version']}", part["subject"]) for part in named if "subject" in part
         )

@@ -17,31 +17,25 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from audit import PrivacyCheck, PrivacyClaim, Report, Verdict, run
 from audit.api import (
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
     AnyMethod,
     AnyResult,
-    Column,
     InvalidArgument,
     Outputs,
     Place,
-    PrivacyCheck,
-    PrivacyClaim,
-    Report,
     Stream,
-    Verdict,
     environment,
-    integer,
     interval,
     name_key,
     number,
     open_pool,
-    print_table,
     printable_data,
     read_list,
-    run,
-    verdict_text,
+    terminal,
+    validate,
     write_whole,
 )
 from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
@@ -146,7 +140,7 @@ class Comparison:
         if not callable(self.truth):
             raise InvalidArgument.of("truth", "be a function of the dataset", self.truth)
         object.__setattr__(self, "implementations", tuple(self.implementations))
-        object.__setattr__(self, "sample", integer(self.sample, "sample", at_least=LEAST_SAMPLE))
+        object.__setattr__(self, "sample", validate.integer(self.sample, "sample", at_least=LEAST_SAMPLE))
         if len(self.implementations) < 2:
             raise InvalidArgument.of("implementations", "hold at least two", self.implementations)
         _require_unique([implementation.name for implementation in self.implementations], "implementations")
@@ -358,18 +352,18 @@ def speed(row: Row) -> str:
 
 
 _COLUMNS = (
-    Column("implementation", lambda row: row["name"], "left", wraps=True),
-    Column("verdict", verdict_text, "left"),
-    Column("basis", lambda row: row["basis"].replace("none", ""), "left"),
-    Column("certified ε ≥", lambda row: number(row["certified_epsilon"])),
-    Column("exact ε", lambda row: number(row["exact_epsilon"])),
-    Column("noise wasted", measure_waste),
-    Column("mean error", mean_error, wraps=True),
-    Column(
+    terminal.Column("implementation", lambda row: row["name"], "left", wraps=True),
+    terminal.Column("verdict", terminal.verdict_text, "left"),
+    terminal.Column("basis", lambda row: row["basis"].replace("none", ""), "left"),
+    terminal.Column("certified ε ≥", lambda row: number(row["certified_epsilon"])),
+    terminal.Column("exact ε", lambda row: number(row["exact_epsilon"])),
+    terminal.Column("noise wasted", measure_waste),
+    terminal.Column("mean error", mean_error, wraps=True),
+    terminal.Column(
         "median error", lambda row: interval(row["errors"]["median_interval"]) if row["errors"] else "–", wraps=True
     ),
-    Column("× best", lambda row: number(row["relative_error"], 3)),
-    Column("outputs/s", speed),
+    terminal.Column("× best", lambda row: number(row["relative_error"], 3)),
+    terminal.Column("outputs/s", speed),
 )
 
 
@@ -388,12 +382,12 @@ def render_comparisons(table: Row) -> str:
 def print_comparisons(console: Console, table: Row) -> None:
     for comparison in printable_data(table)["comparisons"]:
         console.print(Text(f"\n{comparison['name']}: {comparison['claim']}", style="bold"))
-        print_table(console, _COLUMNS, comparison["implementations"])
+        terminal.print_table(console, _COLUMNS, comparison["implementations"])
         for sentence in sentences(comparison):
             console.print(Text(f"- {sentence}"))
     (legend,) = _lines("legend", table=table)
     console.print(Text(f"\n{legend}", style="dim"))
-    console.print(verdict_text(table))
+    console.print(terminal.verdict_text(table))
 
 
 def _lines(macro: str, **words: Row) -> list[str]:

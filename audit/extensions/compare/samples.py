@@ -20,24 +20,20 @@ import numpy as np
 import scipy
 from scipy import special
 
+from audit import SubjectFailed
 from audit.api import (
-    POWER,
     BadLength,
-    GameCounts,
     Outputs,
     Side,
     Stream,
     Subject,
-    SubjectFailed,
     TestDesign,
     Texts,
     Training,
+    bounds,
     choose_events,
     concatenate,
-    game_delta_lower_bound,
-    game_epsilon_lower_bound,
-    game_resolution,
-    open_probability,
+    validate,
 )
 
 MISSED = 0.05  # probability that an interval misses
@@ -153,7 +149,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
 
     Types and shapes that do not vary are not compared, nor are the low-order bits of numbers.
     """
-    level = open_probability(significance, "significance")
+    level = validate.open_probability(significance, "significance")
     size = min(len(first), len(second))
     training = int(_TRAINING * size)
     left_out = size - training
@@ -168,14 +164,14 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
         return None
     played = first[training : training + on_first], second[training : training + runs - on_first]
     said = [events.guess(outputs) for outputs in played]
-    counts = GameCounts(*(int((guessed == value).sum()) for guessed in said for value in (1, -1, 0)))
-    ratio, resolved = game_epsilon_lower_bound(counts, 0.0, level), game_resolution(0.0, 0.0, runs, level)
+    counts = bounds.GameCounts(*(int((guessed == value).sum()) for guessed in said for value in (1, -1, 0)))
+    ratio, resolved = bounds.game_epsilon_lower_bound(counts, 0.0, level), bounds.game_resolution(0.0, 0.0, runs, level)
     guesses = counts.correct + counts.wrong
     one_sided, coins = events.thresholds.used < 2, stream.child(1).seed()
-    variation = game_delta_lower_bound(counts.correct, guesses, counts.abstained, 0.0, level, coins, one_sided)
+    variation = bounds.game_delta_lower_bound(counts.correct, guesses, counts.abstained, 0.0, level, coins, one_sided)
     # the best events guess every time, right with probability (1 + variation) / 2
     needed = scipy.stats.binom.isf(level, runs, 0.5)
-    certain = float(special.betaincinv(needed + 1, runs - needed, POWER)) if needed < runs else 1.0
+    certain = float(special.betaincinv(needed + 1, runs - needed, bounds.POWER)) if needed < runs else 1.0
     return LawTest(
         differ=ratio > 0,
         ratio=ratio,

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.api import InvalidArgument, PerCall, PrivacyCheck, PrivacyClaim, per_call
+from audit import PrivacyCheck, PrivacyClaim, per_call
+from audit.api import InvalidArgument, PerCall
 from audit.extensions.conformance.cases import CASES, Case, InputPair
 from audit.extensions.conformance.library import Answer, Build, Library
 from audit.extensions.conformance.queries import QUERIES, Parameters, relation_of

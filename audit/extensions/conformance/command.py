@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.api import UnknownTarget, import_target, printable, setting
+from audit.api import UnknownTarget, cli, import_target, printable
 
 if TYPE_CHECKING:
     from audit.extensions.conformance.findings import Finding
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--query", "queries", multiple=True, metavar="NAME", help="Only this query; may be repeated.")
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case; may be repeated.")
-@setting("--out", None, "Folder for the tables, one a library.", type=click.Path(file_okay=False, path_type=Path))
-@setting("--draws", 60_000, "Most outputs per dataset.", type=click.IntRange(2))
-@setting("--timeout", 60.0, "Seconds for one cell at one setting.", type=click.FloatRange(0, min_open=True))
-@setting("--seed", 0, "Seed of the draws that take the audit's generator.", type=click.IntRange(0))
+@cli.setting("--out", None, "Folder for the tables, one a library.", type=click.Path(file_okay=False, path_type=Path))
+@cli.setting("--draws", 60_000, "Most outputs per dataset.", type=click.IntRange(2))
+@cli.setting("--timeout", 60.0, "Seconds for one cell at one setting.", type=click.FloatRange(0, min_open=True))
+@cli.setting("--seed", 0, "Seed of the draws that take the audit's generator.", type=click.IntRange(0))
 @click.option("--workers", type=click.IntRange(1), help="Processes at a time.  [default: (number of cores)]")
 def conformance_command(
     targets: Sequence[str],

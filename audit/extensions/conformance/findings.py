@@ -10,7 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audit.api import InvalidArgument, StatedLaw, Verdict, write_whole
+from audit import Verdict
+from audit.api import InvalidArgument, StatedLaw, write_whole
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.cells import Cell, CellPart, FirstLook
 from audit.extensions.conformance.library import Library

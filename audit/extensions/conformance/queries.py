@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import AddRemove, InvalidArgument, Local, Neighbors, Substitution
+from audit import AddRemove, Local, Neighbors, Substitution
+from audit.api import InvalidArgument
 
 Input = Literal["numbers", "categories", "rows", "labeled", "value", "integer", "scores", "answers", "record"]
 TABLES: tuple[Input, ...] = ("numbers", "categories", "rows", "labeled")  # lists of records, one a person

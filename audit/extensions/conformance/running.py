@@ -8,19 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from audit.api import (
-    Allowance,
-    AuditError,
-    InvalidArgument,
-    Place,
-    Pool,
-    Stream,
-    Verdict,
-    integer,
-    name_key,
-    open_pool,
-    run_check,
-)
+from audit import AuditError, Verdict
+from audit.api import Allowance, InvalidArgument, Place, Pool, Stream, name_key, open_pool, run_check, validate
 from audit.extensions.conformance.cells import MANY, Cell, CellPart, FirstLook, LawfulCall, cells_of, probe
 from audit.extensions.conformance.findings import Finding, judge_looks, judge_parts, list_missing, settle
 from audit.extensions.conformance.library import Library
@@ -95,7 +84,7 @@ def conform(
     inherited = [*parts, *(part.mechanism for part in parts)]  # whether they can be pickled or not
     found = []
     with open_pool(Place(workers=workers), inherited) as pool, ThreadPoolExecutor(pool.width) as threads:
-        ask = partial(_ask, _Terms(pool, share, timeout, integer(draws, "draws", at_least=2)))
+        ask = partial(_ask, _Terms(pool, share, timeout, validate.integer(draws, "draws", at_least=2)))
         for future in [threads.submit(ask, *each) for each in asked]:
             found.append(future.result())
             if progress is not None:

@@ -16,25 +16,15 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy import optimize
 
-from audit.api import (
-    Finite,
-    Gaussian,
-    GaussianLoss,
-    InvalidArgument,
-    Laplace,
-    PrivacyClaim,
-    Product,
-    TwoSidedGeometric,
-    ZeroConcentratedClaim,
-    positive,
-)
+from audit import PrivacyClaim, ZeroConcentratedClaim
+from audit.api import InvalidArgument, laws, validate
 from audit.extensions.conformance.queries import Parameters
 
 FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
 WIDEST = 2_000.0  # scale beyond which a law on the integers has too many outcomes to be written down
 
 
-def discrete_gaussian(loc: int, deviation: float) -> Finite | None:
+def discrete_gaussian(loc: int, deviation: float) -> laws.Finite | None:
     """Return the discrete Gaussian law; None if it is too wide to be written down.
 
     Parameters
@@ -64,11 +54,11 @@ def discrete_gaussian(loc: int, deviation: float) -> Finite | None:
     >>> [round(law.pmf[x], 3) for x in (2, 3, 4)]
     [0.242, 0.399, 0.242]
     """
-    if positive(deviation, "deviation") > WIDEST:
+    if validate.positive(deviation, "deviation") > WIDEST:
         return None
     reach = math.ceil(FARTHEST * deviation)
     masses = np.exp(-((np.arange(-reach, reach + 9) - loc) ** 2) / (2 * deviation**2))  # the same for all of 0 to 8
-    return Finite(dict(enumerate((masses / masses.sum()).tolist(), -reach)))
+    return laws.Finite(dict(enumerate((masses / masses.sum()).tolist(), -reach)))
 
 
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
@@ -92,26 +82,26 @@ NATIVE: dict[str, Callable[[Parameters], Any]] = {
 """The claim that follows from a scale, or from the standard deviation of Gaussian noise; Bun & Steinke 2016."""
 
 
-def _response(p: Parameters, record: Any) -> Finite:
+def _response(p: Parameters, record: Any) -> laws.Finite:
     """Return the law of k-ary randomized response; Kairouz, Bonawitz & Ramage 2016, section 2.1."""
     weights = {key: math.exp(p.epsilon * (key == record)) for key in p.categories}
-    return Finite({key: weight / sum(weights.values()) for key, weight in weights.items()})
+    return laws.Finite({key: weight / sum(weights.values()) for key, weight in weights.items()})
 
 
-def _unary(p: Parameters, record: Any) -> Product:
+def _unary(p: Parameters, record: Any) -> laws.Product:
     """Return the law of optimized unary encoding; Wang, Blocki, Li & Jha 2017, section 4.3."""
     flipped = 1 / (math.exp(p.epsilon) + 1)
     ones = [0.5 if key == record else flipped for key in p.categories]
-    return Product(tuple(Finite({1: one, 0: 1 - one}) for one in ones))
+    return laws.Product(tuple(laws.Finite({1: one, 0: 1 - one}) for one in ones))
 
 
-def _choose_by_score(p: Parameters, scores: Any) -> Finite:
+def _choose_by_score(p: Parameters, scores: Any) -> laws.Finite:
     """Return the law of the exponential mechanism; Dwork & Roth 2014, definition 3.4."""
     weights = [math.exp(p.epsilon * (score - max(scores)) / (2 * p.sensitivity)) for score in scores]
-    return Finite({place: weight / sum(weights) for place, weight in enumerate(weights)})
+    return laws.Finite({place: weight / sum(weights) for place, weight in enumerate(weights)})
 
 
-def _permute_and_flip(p: Parameters, scores: Any, outcomes: Sequence[float] | None = None) -> Finite:
+def _permute_and_flip(p: Parameters, scores: Any, outcomes: Sequence[float] | None = None) -> laws.Finite:
     """Return the law of the largest score with exponential noise, which is that of permute-and-flip.
 
     McKenna & Sheldon 2020, algorithm 1; Ding, Kifer, Saghaian, Steinke, Wang, Xiao & Zhang 2021: they are the same.
@@ -122,10 +112,10 @@ def _permute_and_flip(p: Parameters, scores: Any, outcomes: Sequence[float] | No
         others = [Polynomial([1.0, -each]) for each in weights[:place] + weights[place + 1 :]]
         mass = weight * math.prod(others, start=Polynomial([1.0])).integ()(1.0)
         masses[place if outcomes is None else outcomes[place]] = mass
-    return Finite(masses)
+    return laws.Finite(masses)
 
 
-def _candidate(p: Parameters, data: Any) -> Finite:
+def _candidate(p: Parameters, data: Any) -> laws.Finite:
     """Return the law of a quantile among candidates: the largest score, by how far shares of records are from it."""
     below, above = (
         [sum(compare(x, each) for x in data) for each in p.grid()] for compare in (operator.lt, operator.gt)
@@ -151,13 +141,13 @@ _VALUES: dict[str, Callable[[Parameters, Any], Any]] = {
 """The values that get the noise, on the usual inputs."""
 
 
-def _gaussian(p: Parameters, value: float) -> Gaussian:
+def _gaussian(p: Parameters, value: float) -> laws.Gaussian:
     """Return Gaussian noise of the least deviation for epsilon and delta; Balle & Wang 2018, theorem 8."""
 
     def excess(deviation: float) -> float:
-        return GaussianLoss(1 / deviation).delta(p.epsilon) - p.delta
+        return laws.GaussianLoss(1 / deviation).delta(p.epsilon) - p.delta
 
-    return Gaussian(value, p.scale or p.sensitivity * float(optimize.brentq(excess, 1e-3, 1e9)))
+    return laws.Gaussian(value, p.scale or p.sensitivity * float(optimize.brentq(excess, 1e-3, 1e9)))
 
 
 _LAWS = {
@@ -177,11 +167,11 @@ def _law_of_noise(query: str, change: Any, kind: str, p: Parameters, data: Any) 
     if kind == "sample":  # divided by one less than the number of records
         value, scale = (each * len(data) / (len(data) - 1) for each in (value, scale))
     is_whole = kind == "integer" or query == "geometric noise"
-    laws = tuple(
-        TwoSidedGeometric(int(each), math.exp(-1 / scale)) if is_whole else Laplace(float(each), scale)
+    parts = tuple(
+        laws.TwoSidedGeometric(int(each), math.exp(-1 / scale)) if is_whole else laws.Laplace(float(each), scale)
         for each in (value if isinstance(value, list) else [value])
     )
-    return Product(laws) if isinstance(value, list) else laws[0]
+    return laws.Product(parts) if isinstance(value, list) else parts[0]
 
 
 def _list_laws(relation: str, kind: str) -> dict[str, Callable[[Parameters, Any], Any]]:
@@ -191,8 +181,8 @@ def _list_laws(relation: str, kind: str) -> dict[str, Callable[[Parameters, Any]
     changes = _list_sensitivities(relation)
     noisy = {"usual": _VALUES, "integer": _VALUES, "sample": ["variance"]}.get(kind, ())
     known = [query for query in noisy if query in changes or query.endswith("noise")]
-    laws = {query: partial(_law_of_noise, query, changes.get(query), kind) for query in known}
-    return {**laws, **(_LAWS if kind == "usual" else {})}
+    stated = {query: partial(_law_of_noise, query, changes.get(query), kind) for query in known}
+    return {**stated, **(_LAWS if kind == "usual" else {})}
 
 
 def _list_sensitivities(relation: str) -> dict[str, Callable[[Parameters], Fraction]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import cloudpickle
 
-from audit.api import FORKS, ProcessLine, fork
+from audit.api import sandbox
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw
 
 _PATIENCE = 20  # seconds of the wall, by seconds of the processor, after which the process is killed
@@ -70,9 +70,9 @@ _NO_LAW = EnumeratedLaw({}, Fraction(1), {}, 0, 0)
 
 def law_apart(enumerate_: Callable[[Clock], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
     """Return the law that a function finds in a forked process, if processes can be forked."""
-    if not FORKS:
+    if not sandbox.FORKS:
         return enumerate_(Clock(seconds))
-    child = fork(lambda line: _serve(enumerate_, line, seconds))
+    child = sandbox.fork(lambda line: _serve(enumerate_, line, seconds))
     content = b""
     try:
         content = child.line.receive(_PATIENCE * seconds + _GRACE)
@@ -90,7 +90,7 @@ def law_apart(enumerate_: Callable[[Clock], EnumeratedLaw], seconds: float) -> E
     return law
 
 
-def _serve(enumerate_: Callable[[Clock], EnumeratedLaw], line: ProcessLine, seconds: float) -> None:
+def _serve(enumerate_: Callable[[Clock], EnumeratedLaw], line: sandbox.ProcessLine, seconds: float) -> None:
     """Enumerate in this process, and send the outcome."""
     gc.freeze()  # to look at objects that the fork shares would copy the memory that they are in
     sys.settrace(None)  # requests of a debugger or a measurement of coverage are not the code's

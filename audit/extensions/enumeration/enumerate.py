@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, get_args
 
-from audit.api import InvalidArgument, positive
+from audit.api import InvalidArgument, validate
 from audit.extensions.enumeration.apart import Clock, law_apart
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
 from audit.extensions.enumeration.exploring import Explorer
@@ -80,7 +80,7 @@ def enumerate_alone(mechanism: Any, dataset: Any, *, residual: float, time_limit
         raise InvalidArgument.of("mechanism", "be callable", mechanism)
     if rng not in get_args(Source):
         raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", rng)
-    seconds, least = positive(time_limit, "time_limit"), positive(residual, "residual")
+    seconds, least = validate.positive(time_limit, "time_limit"), validate.positive(residual, "residual")
 
     def explore_calls(clock: Clock) -> EnumeratedLaw:
         follower = Follower()

@@ -13,19 +13,8 @@ from fractions import Fraction
 from itertools import chain
 from typing import Annotated, Any, ClassVar
 
-from audit.api import (
-    Case,
-    Count,
-    Finding,
-    Judgment,
-    Limits,
-    Point,
-    Raised,
-    Verdict,
-    Way,
-    leave_open,
-    shorten,
-)
+from audit import Verdict
+from audit.api import Case, Finding, Judgment, Point, Way, leave_open, validate, walk
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, bracket_exponential, delta_bracket
 from audit.extensions.enumeration.real_outputs import FEWER, OUTPUTS, contradiction, hold
 
@@ -35,7 +24,7 @@ _SHOWN = 5  # outputs of an event
 _HALVINGS = 40  # of an interval of epsilon
 LARGEST = 64.0  # no epsilon is looked for beyond
 
-Ratio = Annotated[str, Limits(pattern="[0-9]+(/[1-9][0-9]*)?", longest=200)]
+Ratio = Annotated[str, validate.Limits(pattern="[0-9]+(/[1-9][0-9]*)?", longest=200)]
 
 
 @dataclass(frozen=True)
@@ -49,7 +38,9 @@ class DatasetLaw:
     behind: tuple[str, ...]  # acts of the code behind the back of the source; bar a verdict
     not_followed: tuple[str, ...]  # why there is a residual
     assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proof"
-    outputs: tuple[tuple[str, Count], ...] = ()  # those that the law does not have, together, under the empty text
+    outputs: tuple[
+        tuple[str, validate.Count], ...
+    ] = ()  # those that the law does not have, together, under the empty text
 
     @property
     def drawn(self) -> int:
@@ -69,8 +60,10 @@ class DatasetLaw:
 class Enumerated(Way):
     """Hold the law on each dataset, and the pairs of them."""
 
-    laws: Annotated[tuple[DatasetLaw, ...], Limits(shortest=1)]
-    pairs: Annotated[tuple[tuple[Count, Count], ...], Limits(shortest=1)]  # by the numbers of their datasets
+    laws: Annotated[tuple[DatasetLaw, ...], validate.Limits(shortest=1)]
+    pairs: Annotated[
+        tuple[tuple[validate.Count, validate.Count], ...], validate.Limits(shortest=1)
+    ]  # by the numbers of their datasets
 
     way: ClassVar[str] = "enumeration"
 
@@ -121,7 +114,7 @@ class Enumerated(Way):
         if behind := sorted({name for part in self.laws for name in part.behind}):
             return leave_open(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
         outputs = [text for part in self.laws for text, _ in part.law]
-        if outputs and all(text.startswith(Raised.begins) for text in outputs):
+        if outputs and all(text.startswith(walk.Raised.begins) for text in outputs):
             return leave_open(f"the mechanism {outputs[0]}, in every run")
         lower, upper = self.delta(point.epsilon)
         allowed = Fraction(point.delta)
@@ -224,14 +217,14 @@ def enumerate_pairs(
 
 def _record(law: EnumeratedLaw) -> DatasetLaw:
     return DatasetLaw(
-        tuple((shorten(text), _text(probability)) for text, probability in law.texts.items()),
+        tuple((walk.shorten(text), _text(probability)) for text, probability in law.texts.items()),
         law.states,
         law.merges,
         law.merges_tested,
         law.behind,
         tuple(law.not_followed),
         law.assumed,
-        tuple((shorten(text), count) for text, count in law.outputs.items()),
+        tuple((walk.shorten(text), count) for text, count in law.outputs.items()),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import CannotKeep, Raised, identify, is_of_subject
+from audit.api import is_of_subject, walk
 from audit.extensions.enumeration.absorbing_chain import (
     EXACT,
     Arithmetic,
@@ -129,7 +129,7 @@ class Explorer:
             self.values.setdefault(text, value)
             if not self._is_confirmed(text):
                 end = Lost(_UNREPEATED)
-                if not isinstance(value, Raised):  # else a stand-in may lack an operation of a number
+                if not isinstance(value, walk.Raised):  # else a stand-in may lack an operation of a number
                     self.watch.behind.add(_UNREPEATED)
         except Differs as reason:
             self.watch.behind.add(str(reason))
@@ -152,8 +152,8 @@ class Explorer:
             self.follower.begin_again(script, numbers)
             try:
                 value = self.call_once()
-                found = str(value) if isinstance(value, Raised) else identify(value)
-            except (EndOfRun, CannotKeep):
+                found = str(value) if isinstance(value, walk.Raised) else walk.identify(value)
+            except (EndOfRun, walk.CannotKeep):
                 return False
             finally:
                 self.watch.stop()
@@ -170,8 +170,8 @@ class Explorer:
                 raise self.follower.stopped
             if self.follower.position < len(self.follower.script):
                 raise Differs("the same choices did not lead to the same draw")
-            return str(value) if isinstance(value, Raised) else identify(value), value
-        except CannotKeep as error:
+            return str(value) if isinstance(value, walk.Raised) else walk.identify(value), value
+        except walk.CannotKeep as error:
             raise Untraceable(str(error)) from None
         finally:
             self.watch.stop()
@@ -184,7 +184,7 @@ class Explorer:
         except BaseException as error:
             if not is_of_subject(error):
                 raise
-            return Raised(error)
+            return walk.Raised(error)
 
     def _on_script_end(self) -> None:
         if not self.follower.is_replay:  # else no fork follows, and nothing new can happen

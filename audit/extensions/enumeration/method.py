@@ -7,17 +7,8 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, ClassVar, get_args
 
-from audit.api import (
-    Allowance,
-    Claim,
-    InvalidArgument,
-    ListedPairs,
-    Method,
-    PrivacyCheck,
-    PrivacyEvidence,
-    number,
-    positive,
-)
+from audit import PrivacyCheck
+from audit.api import Allowance, Claim, InvalidArgument, ListedPairs, Method, PrivacyEvidence, number, validate
 from audit.extensions.enumeration.enumerated import LARGEST, enumerate_pairs
 from audit.extensions.enumeration.real_outputs import Source
 
@@ -69,7 +60,7 @@ class Enumeration(Method):
 
     def __post_init__(self) -> None:
         for name in ("residual", "time_limit"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
+            object.__setattr__(self, name, validate.positive(getattr(self, name), name))
         if self.rng not in get_args(Source):
             raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", self.rng)
 

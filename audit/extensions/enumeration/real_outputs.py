@@ -30,21 +30,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import (
-    FORKS,
-    CannotKeep,
-    Child,
-    PerCall,
-    ProcessLine,
-    Raised,
-    call_in_fork,
-    entropy_from,
-    fork,
-    identify,
-    is_of_subject,
-    pack,
-    start,
-)
+from audit.api import PerCall, entropy_from, is_of_subject, pack, sandbox, walk
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw, Table
 
 Source = Literal["numpy", "random", "random_state"]
@@ -101,7 +87,7 @@ def hold(
     drawn = _draw_elsewhere(work, seconds) if elsewhere else None
     assumed = [] if drawn is not None else [HASHES_ASSUMED]
     if drawn is None:
-        drawn = _draw_here(work, seconds) if FORKS else work()
+        drawn = _draw_here(work, seconds) if sandbox.FORKS else work()
     return [_hold(law, outputs, assumed) for law, outputs in zip(laws, drawn or [Counter()] * len(laws), strict=True)]
 
 
@@ -135,7 +121,9 @@ def _draw_elsewhere(work: Callable[..., Any], seconds: float) -> list[Counter[st
 
 def _draw_here(work: Callable[[], Any], seconds: float) -> list[Counter[str]] | None:
     """Return the outputs on each dataset, counted, from a fork of this process; None where it gives none."""
-    found: list[Counter[str]] | None = call_in_fork(partial(_draw_in_silence, work, seconds), _PATIENCE * seconds)
+    found: list[Counter[str]] | None = sandbox.call_in_fork(
+        partial(_draw_in_silence, work, seconds), _PATIENCE * seconds
+    )
     return found
 
 
@@ -164,13 +152,13 @@ def _draw_all(
 
 def _output(call: Callable[[], Any]) -> str:
     try:
-        return identify(call())
-    except CannotKeep:
+        return walk.identify(call())
+    except walk.CannotKeep:
         return OTHERS
     except BaseException as error:
         if not is_of_subject(error):
             raise
-        return str(Raised(error))
+        return str(walk.Raised(error))
 
 
 def plain_call(mechanism: Any, dataset: Any, rng: Any) -> Callable[[], Any]:
@@ -197,30 +185,30 @@ _SOURCES: dict[str, Any] = {
     "random": random.Random,
     "random_state": np.random.RandomState,
 }
-_places: dict[tuple[int, str], Child] = {}  # by process and seed
+_places: dict[tuple[int, str], sandbox.Child] = {}  # by process and seed
 
 
-def _place_of(seed: str) -> Child:
+def _place_of(seed: str) -> sandbox.Child:
     """Return the interpreter of a seed; a forked process has its own ones."""
     key = os.getpid(), seed
     if key not in _places or _places[key].wait(0.0) is not None:
-        _places[key] = start(serve, prints=False, PYTHONHASHSEED=seed)
+        _places[key] = sandbox.start(serve, prints=False, PYTHONHASHSEED=seed)
     return _places[key]
 
 
-def serve(line: ProcessLine) -> None:
+def serve(line: sandbox.ProcessLine) -> None:
     """Answer requests until there are none; each in a process of its own."""
     while True:
         request = line.receive()
         gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
-        child, found = fork(partial(_answer, request)), b""
+        child, found = sandbox.fork(partial(_answer, request)), b""
         with suppress(EOFError, TimeoutError):
             found = child.line.receive(_PATIENCE * pickle.loads(request)[0])
         child.kill()
         line.send(found)
 
 
-def _answer(request: bytes, line: ProcessLine) -> None:
+def _answer(request: bytes, line: sandbox.ProcessLine) -> None:
     """Send the outputs of a request; nothing where it cannot be read here."""
     seconds, folder, path, content = pickle.loads(request)
     os.chdir(folder)

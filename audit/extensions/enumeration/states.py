@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import CLASS, CODE, FIELD, take_apart
+from audit.api import walk
 from audit.extensions.enumeration.deferred import Deferred
 from audit.extensions.enumeration.frames import UNBOUND, Place, Slots, places_of, slots_of
 from audit.extensions.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
@@ -112,9 +112,9 @@ class PlainReading:
 
     def _parts(self, value: Any) -> Iterator[Any]:
         """Read the parts of a value; classes and code are part of the surroundings."""
-        for role, name, part in take_apart(value):
-            if role not in (CLASS, CODE):
-                yield (name, self.of(part)) if role == FIELD else self.of(part)
+        for role, name, part in walk.take_apart(value):
+            if role not in (walk.CLASS, walk.CODE):
+                yield (name, self.of(part)) if role == walk.FIELD else self.of(part)
 
     def _array(self, value: np.ndarray, number: int) -> Any:
         if value.base is not None:  # the owner of its memory may be held elsewhere

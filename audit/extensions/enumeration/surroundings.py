@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import is_written_in_python
+from audit.api import walk
 from audit.extensions.enumeration.sources import ForkingGenerator, ForkingRandom, ForkingRandomState
 from audit.extensions.enumeration.watching import is_own
 
@@ -32,7 +32,7 @@ _MISSING = object()
 
 def is_of_python(kind: type) -> bool:
     """Test whether instances of a class hold nothing but attributes: all of its bases are written in Python."""
-    return kind.__mro__[-1] is object and all(map(is_written_in_python, kind.__mro__[:-1]))
+    return kind.__mro__[-1] is object and all(map(walk.is_written_in_python, kind.__mro__[:-1]))
 
 
 class Surroundings:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from audit import PrivacyCheck, PrivacyClaim, PrivacyResult, Result, Verdict
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
@@ -17,23 +18,18 @@ from audit.api import (
     Allowance,
     AnyMethod,
     BadBatch,
-    Budget,
-    CannotKeep,
     Claim,
     Evidence,
     InvalidArgument,
-    PrivacyCheck,
-    PrivacyClaim,
     PrivacyEvidence,
     PrivacyJudgment,
-    PrivacyResult,
-    Result,
-    Verdict,
     describe_error,
     document_from,
     entropy_from,
     judge,
     run_alone,
+    validate,
+    walk,
 )
 from audit.extensions.estimators.fits import Fits, StatedFits, fit_copy, heard, require_estimator
 from audit.extensions.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
@@ -195,7 +191,7 @@ class EstimatorCheck(PrivacyCheck):
         examined = PropertiesReader(made, self.data, claim.relation, rng)
         try:
             found = tuple(examined.run(self.named, self.skipped))
-        except (CannotKeep, BadBatch) as error:
+        except (walk.CannotKeep, BadBatch) as error:
             return EstimatorEvidence(examined.used, failure=f"a fit left an object that cannot be examined: {error}")
         except Exception as error:
             said = f"the estimator raised {type(error).__name__}: {describe_error(error)}"
@@ -288,7 +284,7 @@ def check_estimator(
     public: Sequence[str] = (),
     release: Any | None = None,
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
     timeout: float | None = None, workers: int | None = None,
 ) -> EstimatorResult:  # fmt: skip

@@ -16,20 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import (
-    Group,
-    InvalidArgument,
-    Labeled,
-    LabelFlip,
-    Outputs,
-    PerCall,
-    Raised,
-    encode,
-    entropy_from,
-    identify,
-    list_blocks,
-    walk,
-)
+from audit import Group, Labeled, LabelFlip
+from audit.api import InvalidArgument, Outputs, PerCall, encode, entropy_from, list_blocks, walk
 
 _ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples", "density")
 _HEAD = 1_024  # bytes of a pickle that are read one by one
@@ -123,7 +111,7 @@ class StatedFits(Fits):
             one_class = Labeled(features, np.full_like(dataset.y, np.sort(dataset.y)[0]))
             with entropy_from(again), heard():
                 left_out = self.release.reveal(fit_copy(self.fresh(), one_class))[1]
-            follows = flips and identify(left_out) == identify(revealed[1])  # features might be in it
+            follows = flips and walk.identify(left_out) == walk.identify(revealed[1])  # features might be in it
         return revealed[0] if follows else "more than the release"
 
     def _alike(self, learner: Any, rebuilt: Any, rng: np.random.Generator) -> bool:
@@ -134,7 +122,7 @@ class StatedFits(Fits):
             shown = show(learner, self.points)
         with heard() as said_again:
             shown_again = show(rebuilt, self.points)
-        return identify([shown, said]) == identify([shown_again, said_again])
+        return walk.identify([shown, said]) == walk.identify([shown_again, said_again])
 
 
 def clone(estimator: Any) -> Any:
@@ -155,7 +143,7 @@ def fit_copy(learner: Any, dataset: Any) -> Any:
 
 def list_set_orders(value: Any) -> list[list[Any]]:
     """Return the elements of each set in a value in the order in which it yields them."""
-    return [list(part) for part in walk(value) if isinstance(part, (set, frozenset))]
+    return [list(part) for part in walk.walk(value) if isinstance(part, (set, frozenset))]
 
 
 def show(learner: Any, points: Any) -> dict[str, Any]:
@@ -185,7 +173,7 @@ def answer(method: Any, points: Any) -> Any:
     try:
         return method(np.array(points))
     except Exception as error:
-        return Raised(error)
+        return walk.Raised(error)
 
 
 def read_pickle(learner: Any) -> tuple[Any, Any]:
@@ -195,7 +183,7 @@ def read_pickle(learner: Any) -> tuple[Any, Any]:
         twin = pickle.loads(whole)
     except Exception as error:
         return f"not pickled: {type(error).__name__}", copy.deepcopy(learner)
-    kinds: set[Any] = {type(part) for part in walk(learner)}
+    kinds: set[Any] = {type(part) for part in walk.walk(learner)}
     plain = not any(map(_pickles_itself, kinds))
     return "as the attributes" if plain and same(learner, twin) else _in_fixed_form(whole), twin
 
@@ -208,7 +196,7 @@ def _in_fixed_form(whole: bytes) -> dict[str, Any]:
 
 def same(left: Any, right: Any) -> bool:
     """Test whether two fitted objects show the same, with the order of their sets."""
-    return identify([left, list_set_orders(left)]) == identify([right, list_set_orders(right)])
+    return walk.identify([left, list_set_orders(left)]) == walk.identify([right, list_set_orders(right)])
 
 
 class _PlainPickler(pickle.Pickler):
@@ -270,7 +258,7 @@ def fixed_places(outputs: Outputs) -> dict[str, Any]:
 
 def list_moves(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
     """Return the places that hold one thing in all fits on one dataset, and another in all fits on the other."""
-    return [place for place in left if place in right and identify(left[place]) != identify(right[place])]
+    return [place for place in left if place in right and walk.identify(left[place]) != walk.identify(right[place])]
 
 
 def require_estimator(estimator: Any) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import InvalidArgument, Labeled, PerCall
+from audit import Labeled
+from audit.api import InvalidArgument, PerCall
 from audit.extensions.estimators.fits import has_plain_pickle_of, same, show
 
 _SEEDS = 2**31  # scikit-learn's random states are 32-bit

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import AddRemove, Group, Labeled, LabelFlip, Substitution
+from audit import AddRemove, Group, Labeled, LabelFlip, Substitution
 
 Pair = tuple[Any, Any]
 RECORD, LABEL, ORDER = "no record is kept", "no label is kept", "no order is kept"

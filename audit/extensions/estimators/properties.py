@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import describe_error, entropy_from, identify, walk
+from audit.api import describe_error, entropy_from, walk
 from audit.extensions.estimators.fits import SOURCES, Fits, fit_copy, fixed_places, heard, list_moves
 from audit.extensions.estimators.neighbors import Pair, paths
 
@@ -115,7 +115,7 @@ class PropertiesReader:
         while high - low > 1:
             middle = (low + high) // 2
             there = fixed_places(self.read(way(middle), _PROBE))
-            is_same = place in there and identify(there[place]) == identify(self.known[place])
+            is_same = place in there and walk.identify(there[place]) == walk.identify(self.known[place])
             low, high = (middle, high) if is_same else (low, middle)
         return way(low), way(high)
 
@@ -153,7 +153,7 @@ class PropertiesReader:
         seeds = {name: _SEED for name in known if name == "random_state"}
         for parameters in [{}, seeds] if seeds else [{}]:
             learner = self._fit(**parameters)
-            for part in walk(learner):
+            for part in walk.walk(learner):
                 if isinstance(part, SOURCES):
                     return (
                         "open",
@@ -188,15 +188,15 @@ def statement_of(learner: Any) -> tuple[float, float, Any] | None:
 
 def _values(learner: Any) -> str:
     """Return the numbers of a fitted object, seeds aside."""
-    arrays = [part for part in walk(learner) if isinstance(part, np.ndarray)]
-    plain = [part for part in walk(learner) if isinstance(part, dict)]
+    arrays = [part for part in walk.walk(learner) if isinstance(part, np.ndarray)]
+    plain = [part for part in walk.walk(learner) if isinstance(part, dict)]
     numbers_in = [[value for value in each.values() if isinstance(value, float)] for each in plain]
-    return identify([arrays, numbers_in])
+    return walk.identify([arrays, numbers_in])
 
 
 def _find_seeds(learner: Any, known: dict[str, Any]) -> list[int]:
     """Return large whole numbers in a fitted object that none of its parameters is."""
-    whole = (part for part in walk(learner) if isinstance(part, (int, np.integer)) and not isinstance(part, bool))
+    whole = (part for part in walk.walk(learner) if isinstance(part, (int, np.integer)) and not isinstance(part, bool))
     seeds = dict.fromkeys(int(number) for number in whole if _LEAST_SEED < number < 2**32)
     return [number for number in seeds if number not in known.values()][:_MOST_SEEDS]
 

@@ -12,26 +12,26 @@ from typing import Any
 import click
 import numpy as np
 
-from audit.api import (
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
-    FOLDER,
+from audit import (
     AddRemove,
-    Budget,
-    Claim,
     GaussianClaim,
-    InvalidArgument,
-    LiveProgress,
     Local,
     PrivacyClaim,
     Result,
     Substitution,
     Verdict,
     ZeroConcentratedClaim,
-    printable,
     run,
-    setting,
-    with_output,
+)
+from audit.api import (
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    Claim,
+    InvalidArgument,
+    cli,
+    printable,
+    terminal,
+    validate,
 )
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -61,14 +61,16 @@ def take_claim(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(claim=make_claim(epsilon, delta, rho, mu, relation), **given)
 
     options = (
-        setting("--epsilon", None, "The claimed epsilon.", type=float, show_default=False),
-        setting("--delta", 0.0, "The claimed delta."),
-        setting("--rho", None, "The claimed rho of zCDP, instead of epsilon.", type=float, show_default=False),
-        setting("--mu", None, "The claimed mu of Gaussian DP, instead of epsilon.", type=float, show_default=False),
-        setting("--relation", "substitution", "Which datasets are neighbors.", type=_RelationName(list(_RELATIONS))),
-        setting("--out", None, "Folder for a certificate.", type=FOLDER),
+        cli.setting("--epsilon", None, "The claimed epsilon.", type=float, show_default=False),
+        cli.setting("--delta", 0.0, "The claimed delta."),
+        cli.setting("--rho", None, "The claimed rho of zCDP, instead of epsilon.", type=float, show_default=False),
+        cli.setting("--mu", None, "The claimed mu of Gaussian DP, instead of epsilon.", type=float, show_default=False),
+        cli.setting(
+            "--relation", "substitution", "Which datasets are neighbors.", type=_RelationName(list(_RELATIONS))
+        ),
+        cli.setting("--out", None, "Folder for a certificate.", type=cli.FOLDER),
     )
-    whole = with_output(with_claim)
+    whole = cli.with_output(with_claim)
     for option in reversed(options):
         whole = option(whole)
     return whole
@@ -92,9 +94,11 @@ def make_claim(epsilon: float | None, delta: float, rho: float | None, mu: float
 @click.option("--by", metavar="NAME", help="Column of one file that names the dataset of each output.")
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="Only this column; may be repeated.")
 @take_claim
-@setting("--tolerance", None, "Tolerance of a PASS beyond epsilon; max(0.05, epsilon / 4) unless given.", type=float)
-@setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
-@setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
+@cli.setting(
+    "--tolerance", None, "Tolerance of a PASS beyond epsilon; max(0.05, epsilon / 4) unless given.", type=float
+)
+@cli.setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
+@cli.setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
 def outputs_command(
     left: Path, right: Path | None, by: str | None, columns: Sequence[str], claim: Claim, tolerance: float | None,
     significance: float, seed: int, **shown: Any,
@@ -128,7 +132,7 @@ def outputs_command(
 @click.option("--score", default="score", show_default=True, metavar="NAME", help="Column of the scores.")
 @click.option("--member", metavar="NAME", help="Column of 1 for canaries that were included, 0 for the others.")
 @take_claim
-@setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
+@cli.setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 def scores_command(
     file: Path, left_out: Path | None, score: str, member: str | None, claim: Claim, significance: float, **shown: Any,
 ) -> int:  # fmt: skip
@@ -167,12 +171,12 @@ def scores_command(
     options_metavar="--tp N --fp N --tn N --fn N [OPTIONS]",
     epilog="Example: dp-audit confusion --tp 90 --fp 20 --tn 80 --fn 10",
 )
-@setting("--tp", None, "Members that the attack called members.", type=int, required=True, show_default=False)
-@setting("--fp", None, "Others that it called members.", type=int, required=True, show_default=False)
-@setting("--tn", None, "Others that it called others.", type=int, required=True, show_default=False)
-@setting("--fn", None, "Members that it called others.", type=int, required=True, show_default=False)
-@setting("--delta", 0.0, "The additive slack at which epsilon is bounded.")
-@setting("--significance", 0.05, "Probability that the interval misses.")
+@cli.setting("--tp", None, "Members that the attack called members.", type=int, required=True, show_default=False)
+@cli.setting("--fp", None, "Others that it called members.", type=int, required=True, show_default=False)
+@cli.setting("--tn", None, "Others that it called others.", type=int, required=True, show_default=False)
+@cli.setting("--fn", None, "Members that it called others.", type=int, required=True, show_default=False)
+@cli.setting("--delta", 0.0, "The additive slack at which epsilon is bounded.")
+@cli.setting("--significance", 0.05, "Probability that the interval misses.")
 @click.option("--json", "as_json", is_flag=True, help="Print the interval as JSON.")
 def confusion_command(tp: int, fp: int, tn: int, fn: int, delta: float, significance: float, as_json: bool) -> int:
     """Bound epsilon by the counts of an attack that was fixed before it saw the runs.
@@ -202,12 +206,12 @@ def _only(columns: dict[str, Any], score: str, path: Path) -> Any:
 
 
 def run_one(
-    check: Any, budget: Budget, significance: float, seed: int, *, out: Path | None, as_json: bool, quiet: bool,
-    **more: Any,
+    check: Any, budget: validate.Budget, significance: float, seed: int, *,
+    out: Path | None, as_json: bool, quiet: bool, **more: Any,
 ) -> int:  # fmt: skip
     """Run a check, print its result, and return the exit status."""
     settings: dict[str, Any] = {"budget": budget, "significance": significance, "confirmation": DEFAULT_CONFIRMATION}
-    with LiveProgress(1, quiet=quiet) as progress:
+    with terminal.LiveProgress(1, quiet=quiet) as progress:
         settings |= {"seed": seed, "directory": out, "workers": 0, "announce": progress.show_start, **more}
         report = run([check], **settings)
     (result,) = report.results

@@ -19,18 +19,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy import special
 
-from audit.api import (
-    LARGEST_EPSILON,
-    InvalidArgument,
-    closed_probability,
-    game_delta_lower_bound,
-    integer,
-    invert_test,
-    nonnegative,
-    open_probability,
-    proportion_lower_bound,
-    proportion_upper_bound,
-)
+from audit.api import InvalidArgument, bounds, validate
 
 FloatArray = NDArray[np.float64]
 
@@ -142,9 +131,15 @@ def epsilon_interval(
     >>> round(interval.lower, 2), round(interval.upper, 2)
     (1.44, 3.0)
     """
-    tp, fp = integer(true_positives, "true_positives", at_least=0), integer(false_positives, "false_positives", 0)
-    tn, fn = integer(true_negatives, "true_negatives", at_least=0), integer(false_negatives, "false_negatives", 0)
-    slack, level = closed_probability(delta, "delta"), open_probability(significance, "significance")
+    tp, fp = (
+        validate.integer(true_positives, "true_positives", at_least=0),
+        validate.integer(false_positives, "false_positives", 0),
+    )
+    tn, fn = (
+        validate.integer(true_negatives, "true_negatives", at_least=0),
+        validate.integer(false_negatives, "false_negatives", 0),
+    )
+    slack, level = validate.closed_probability(delta, "delta"), validate.open_probability(significance, "significance")
     share = level / 4  # two ends, two events
     lows = [
         event_epsilon_lower_bound(tp, tp + fn, fp, fp + tn, delta=slack, significance=share),
@@ -152,8 +147,8 @@ def epsilon_interval(
     ]
     # each of the four log ratios needs two of these bounds; which two matter depends on whether p1 >= p0, never on the
     # data: 2 * share is the probability of an error
-    p1 = proportion_lower_bound(tp, tp + fn, share), proportion_upper_bound(tp, tp + fn, share)
-    p0 = proportion_lower_bound(fp, fp + tn, share), proportion_upper_bound(fp, fp + tn, share)
+    p1 = bounds.proportion_lower_bound(tp, tp + fn, share), bounds.proportion_upper_bound(tp, tp + fn, share)
+    p0 = bounds.proportion_lower_bound(fp, fp + tn, share), bounds.proportion_upper_bound(fp, fp + tn, share)
     positive = max(_log_ratio(p1[1], p0[0], slack), _log_ratio(p0[1], p1[0], slack))
     negative = max(_log_ratio(1 - p0[0], 1 - p1[1], slack), _log_ratio(1 - p1[0], 1 - p0[1], slack))
     return EpsilonInterval(max(lows), max(positive, negative), (lows[0], positive), (lows[1], negative), slack, level)
@@ -166,7 +161,9 @@ def event_epsilon_lower_bound(
     if runs == 0 or other_runs == 0:
         return 0.0
     test = _ExtremeTables(hits, runs, other_hits, other_runs, delta, significance)
-    return invert_test(test.refutes, min(test.limit + 1.0, LARGEST_EPSILON), 1e-5) if test.limit > 0 else 0.0
+    return (
+        bounds.invert_test(test.refutes, min(test.limit + 1.0, bounds.LARGEST_EPSILON), 1e-5) if test.limit > 0 else 0.0
+    )
 
 
 class _ExtremeTables:
@@ -178,12 +175,12 @@ class _ExtremeTables:
         self.runs, self.other_runs, self.delta = runs, other_runs, delta
         self.critical = -float(special.ndtri(significance))
         # the epsilon where the score of the observed table falls to the critical value
-        self.limit = invert_test(lambda epsilon: bool(self.score(hits, other_hits, epsilon) >= self.critical))
+        self.limit = bounds.invert_test(lambda epsilon: bool(self.score(hits, other_hits, epsilon) >= self.critical))
         self.level = significance * (1 - _NUISANCE_SHARE)
         outside = significance * _NUISANCE_SHARE / 2
         self.nuisance = (
-            proportion_lower_bound(other_hits, other_runs, outside),
-            proportion_upper_bound(other_hits, other_runs, outside),
+            bounds.proportion_lower_bound(other_hits, other_runs, outside),
+            bounds.proportion_upper_bound(other_hits, other_runs, outside),
         )
         first = max(0, int(scipy.stats.binom.ppf(_OMITTED / 2, other_runs, self.nuisance[0])) - 1)
         last = min(other_runs, int(scipy.stats.binom.isf(_OMITTED / 2, other_runs, self.nuisance[1])) + 1)
@@ -303,8 +300,8 @@ def delta_lower_bound(
     >>> round(audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1), 2)
     0.02
     """
-    right = integer(correct, "correct", at_least=0)
-    guesses = right + integer(wrong, "wrong", at_least=0)
-    idle = integer(abstained, "abstained", at_least=0)
-    at, level = nonnegative(epsilon, "epsilon"), open_probability(significance, "significance")
-    return game_delta_lower_bound(right, guesses, idle, at, level, seed, one_sided)
+    right = validate.integer(correct, "correct", at_least=0)
+    guesses = right + validate.integer(wrong, "wrong", at_least=0)
+    idle = validate.integer(abstained, "abstained", at_least=0)
+    at, level = validate.nonnegative(epsilon, "epsilon"), validate.open_probability(significance, "significance")
+    return bounds.game_delta_lower_bound(right, guesses, idle, at, level, seed, one_sided)

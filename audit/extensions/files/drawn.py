@@ -10,21 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import (
+from audit import Neighbors, PrivacyCheck, PrivacyResult, SubjectFailed, Verdict
+from audit.api import (  # fmt: skip
     BLOCK,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     DRAWN_BEFORE,
     Claim,
     InvalidArgument,
-    Neighbors,
-    PrivacyCheck,
-    PrivacyResult,
-    SubjectFailed,
-    Verdict,
     require_claim,
     run_alone,
-)  # fmt: skip
+)
 
 FEWEST = 1_000  # outputs of a side
 _LONG_CALL = 6 * BLOCK  # outputs from which a budget has such a call, as `LONG_SHARE` of the game says

@@ -11,18 +11,16 @@ from typing import Any
 import click
 import numpy as np
 
+from audit import PrivacyCheck, Substitution, per_call
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
     Claim,
     InvalidArgument,
-    PrivacyCheck,
-    Substitution,
     UnknownTarget,
+    cli,
     import_target,
-    per_call,
-    setting,
 )
 from audit.extensions.files.commands import run_one, take_claim
 from audit.extensions.files.tables import is_table, read_rows
@@ -40,10 +38,12 @@ from audit.extensions.files.tables import is_table, read_rows
 @click.option("--arrays", is_flag=True, help="Pass lists as NumPy arrays.")
 @click.option("--frames", is_flag=True, help="Pass lists as pandas data frames.")
 @take_claim
-@setting("--budget", DEFAULT_BUDGET, "As many outputs as resolve the claim, or a number.", metavar="auto|quick|deep|N")
-@setting("--significance", DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6.")
-@setting("--seed", 0, "The same seed gives the same evidence.")
-@setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
+@cli.setting(
+    "--budget", DEFAULT_BUDGET, "As many outputs as resolve the claim, or a number.", metavar="auto|quick|deep|N"
+)
+@cli.setting("--significance", DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6.")
+@cli.setting("--seed", 0, "The same seed gives the same evidence.")
+@cli.setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
 def function_command(
     target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, frames: bool, claim: Claim,
     budget: Any, significance: float, seed: int, timeout: float, **shown: Any,

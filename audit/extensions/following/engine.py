@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import PerCall, call_in_fork, integer, open_probability
+from audit.api import PerCall, sandbox, validate
 from audit.extensions.following.evidence import ROWS, Bound, Direction, Law, measure_law, weigh_runs
 from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
@@ -133,8 +133,8 @@ def follow(
     Bound
         With `reason` where there is none.
     """
-    integer(runs, "runs", at_least=1)
-    open_probability(confidence, "confidence")
+    validate.integer(runs, "runs", at_least=1)
+    validate.open_probability(confidence, "confidence")
     return Search(mechanism, (left, right), runs, seed, _SECONDS, epsilon=epsilon, confidence=confidence).run()
 
 
@@ -186,7 +186,7 @@ def explain(
     >>> [(draw.noise, float(draw.spends)) for draw in ledger.draws]
     [('Laplace(2)', 0.5)]
     """
-    integer(runs, "runs", at_least=1)
+    validate.integer(runs, "runs", at_least=1)
     return Search(mechanism, (left, right), runs, seed, math.inf, epsilon=claimed).explain()
 
 
@@ -259,7 +259,7 @@ class Search:
         forms = list[Form]()
         for job in jobs:
             patience = max(_PATIENCE, min(2 * self.trial, self.end - time.monotonic()))
-            form = call_in_fork(partial(self._describe_run, *job), patience)
+            form = sandbox.call_in_fork(partial(self._describe_run, *job), patience)
             if form is None:  # a cache would stay hidden
                 return self._refuse("no copy of this process gives an output to compare with")
             forms.append(form)

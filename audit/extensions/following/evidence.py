@@ -12,26 +12,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy import special
 
-from audit.api import (
-    Case,
-    Claim,
-    Count,
-    Finding,
-    FiniteLoss,
-    GaussianLoss,
-    Judgment,
-    Limits,
-    Nonnegative,
-    Number,
-    Part,
-    Probability,
-    Verdict,
-    Way,
-    claim_of,
-    from_plain,
-    number,
-    proportion_upper_bound,
-)
+from audit import Verdict
+from audit.api import Case, Claim, Finding, Judgment, Way, bounds, claim_of, from_plain, laws, number, validate, view
 from audit.extensions.following.ledger import DRAWS, OBSERVATIONS, NoiseLedger
 
 LEFT_OUT = 0.05  # the largest delta' of a PASS
@@ -43,7 +25,7 @@ ROWS = 100_000  # of a vectorized replay
 _ROUNDED = 1e-9  # relative, of the log ratios of an exact law
 _LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' as well as that of a shift
 
-Law = tuple[tuple[Probability, Probability], ...]  # of every output, the probabilities on both datasets
+Law = tuple[tuple[validate.Probability, validate.Probability], ...]  # of every output, its probabilities
 
 
 def plan_runs(claim: Claim, significance: float, pairs: int, left_out: float) -> int:
@@ -78,11 +60,13 @@ def is_kept(claim: Claim, epsilon: float, mu: float) -> bool:
         return False
     if not claim.is_curve:
         point, rest = claim.point, claim.point.epsilon * (1 + SLACK) - epsilon
-        return rest >= 0 and (not mu or GaussianLoss(mu).delta(rest) <= point.delta * (1 + SLACK))
+        return rest >= 0 and (not mu or laws.GaussianLoss(mu).delta(rest) <= point.delta * (1 + SLACK))
     if mu and epsilon:
         return False
     right = float(special.expit(epsilon / (1 + SLACK)))
-    loss = GaussianLoss(mu / (1 + SLACK)) if mu else FiniteLoss(np.r_[right, 1 - right], np.r_[1 - right, right])
+    loss = (
+        laws.GaussianLoss(mu / (1 + SLACK)) if mu else laws.FiniteLoss(np.r_[right, 1 - right], np.r_[1 - right, right])
+    )
     return bool(claim.judge_exactly(loss).keeps)  # type: ignore[attr-defined]
 
 
@@ -160,18 +144,18 @@ class Bound:
         one output, and may behave differently in larger ones.
     """
 
-    epsilon: Nonnegative = math.inf
-    mu: Nonnegative = 0.0
-    shift: Annotated[str, Limits(pattern="|exact|constant|output|path")] = ""
+    epsilon: validate.Nonnegative = math.inf
+    mu: validate.Nonnegative = 0.0
+    shift: Annotated[str, validate.Limits(pattern="|exact|constant|output|path")] = ""
     reason: str = ""
-    runs: tuple[Count, Count] = (0, 0)
-    bad: tuple[Count, Count] = (0, 0)
-    excess: tuple[Count, Count] = (0, 0)
-    exact_delta: Probability | None = None
-    outputs_per_call: Number = 1
-    good: tuple[Count, Count] = (0, 0)
-    costs: tuple[Nonnegative, Nonnegative] = (0.0, 0.0)
-    squares: tuple[Nonnegative, Nonnegative] = (0.0, 0.0)
+    runs: tuple[validate.Count, validate.Count] = (0, 0)
+    bad: tuple[validate.Count, validate.Count] = (0, 0)
+    excess: tuple[validate.Count, validate.Count] = (0, 0)
+    exact_delta: validate.Probability | None = None
+    outputs_per_call: validate.Number = 1
+    good: tuple[validate.Count, validate.Count] = (0, 0)
+    costs: tuple[validate.Nonnegative, validate.Nonnegative] = (0.0, 0.0)
+    squares: tuple[validate.Nonnegative, validate.Nonnegative] = (0.0, 0.0)
     law: Law = ()
     confidence: float = field(default=0.95, compare=False, metadata={"recorded": False})
 
@@ -204,7 +188,7 @@ class Bound:
     def _bound(self, counts: tuple[int, int], significance: float) -> list[float]:
         level = significance / 2 / ATTEMPTS
         both = zip(counts, self.runs, strict=True)
-        return [proportion_upper_bound(count, runs, level) if runs else 1.0 for count, runs in both]
+        return [bounds.proportion_upper_bound(count, runs, level) if runs else 1.0 for count, runs in both]
 
     def has_many_bad(self, delta: float) -> bool:
         """Return whether more runs were bad than by the claimed delta, and by rounding: they may be leaks."""
@@ -250,9 +234,9 @@ class Bound:
 class Followed(Way):
     """Hold the bounds of all pairs, and the ledger of the worst run."""
 
-    bounds: Annotated[tuple[Bound, ...], Limits(shortest=1)]
+    bounds: Annotated[tuple[Bound, ...], validate.Limits(shortest=1)]
     ledger: NoiseLedger | None = None
-    most_left_out: Probability = LEFT_OUT
+    most_left_out: validate.Probability = LEFT_OUT
 
     way: ClassVar[str] = "noise followed"
 
@@ -334,13 +318,13 @@ class Followed(Way):
             yield "noise followed", f"ε ≤ {number(worst['epsilon'])}{mu} in {sum(worst['runs']):,} runs"
 
     @classmethod
-    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[view.Part]:
         """Yield the two tables of the ledger."""
         if way["ledger"] is None or way["ledger"]["reason"]:
             return
         ledger = from_plain(NoiseLedger, way["ledger"])
         text = f"The lines that draw noise, in the run whose shift costs most. {ledger.left_out}".strip()
-        yield Part("Ledger of the code", text, head=DRAWS, rows=[entry.cells for entry in ledger.draws])
+        yield view.Part("Ledger of the code", text, head=DRAWS, rows=[entry.cells for entry in ledger.draws])
         text = "The lines where noise becomes a number or a decision."
         seen = [entry.cells for entry in ledger.observations]
-        yield Part("Observations of the noise", text, head=OBSERVATIONS, rows=seen)
+        yield view.Part("Observations of the noise", text, head=OBSERVATIONS, rows=seen)

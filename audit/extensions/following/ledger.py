@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from html import escape
 
-from audit.api import Count, Nonnegative
+from audit.api import validate
 
 _ROUNDED = 1e-6  # relative, of sums of costs
 
@@ -21,9 +21,9 @@ class DrawEntry:
     place: str  # file and number of the line
     code: str
     noise: str
-    draws: Count
-    moved: Count
-    moves_by: Nonnegative
+    draws: validate.Count
+    moved: validate.Count
+    moves_by: validate.Nonnegative
     spends: float
     is_gaussian: bool = False
 
@@ -41,7 +41,7 @@ class ObservationEntry:
     place: str
     code: str
     kind: str
-    observations: Count
+    observations: validate.Count
     price: float
 
     @property
@@ -60,9 +60,9 @@ class NoiseLedger:
 
     draws: tuple[DrawEntry, ...]
     observations: tuple[ObservationEntry, ...]
-    epsilon: Nonnegative
-    mu: Nonnegative
-    claimed: Nonnegative | None = None
+    epsilon: validate.Nonnegative
+    mu: validate.Nonnegative
+    claimed: validate.Nonnegative | None = None
     reason: str = ""
     left_out: str = ""  # how many runs were not followed, why, and which line looked at noise last
 

@@ -8,18 +8,8 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, ClassVar
 
-from audit.api import (
-    Allowance,
-    GaussianLoss,
-    Method,
-    PrivacyCheck,
-    PrivacyEvidence,
-    Session,
-    Stream,
-    call_in_fork,
-    open_probability,
-    positive,
-)
+from audit import PrivacyCheck
+from audit.api import Allowance, Method, PrivacyEvidence, Session, Stream, laws, sandbox, validate
 from audit.extensions.following.evidence import LEFT_OUT, SLACK, Bound, Followed, is_kept, plan_runs
 
 _TRIAL, _SHORTEST_TRIAL = 0.05, 1.0  # share of an audit's usual time for the trial; seconds that it has at least
@@ -72,8 +62,8 @@ class Following(Method):
     plays: ClassVar[str] = "auto"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "left_out", open_probability(self.left_out, "left_out"))
-        object.__setattr__(self, "time_limit", positive(self.time_limit, "time_limit"))
+        object.__setattr__(self, "left_out", validate.open_probability(self.left_out, "left_out"))
+        object.__setattr__(self, "time_limit", validate.positive(self.time_limit, "time_limit"))
 
     @property
     def words(self) -> str:
@@ -96,7 +86,7 @@ class Following(Method):
             certifying, trial = min(certifying, 0.3 * allowance.limit), min(trial, 0.03 * allowance.limit)
         if session.is_asked:
             certifying = trial = self.time_limit
-        followed: Followed | None = call_in_fork(
+        followed: Followed | None = sandbox.call_in_fork(
             lambda: self._follow_pairs(Search, session, certifying, trial), 2 + 2 * len(pairs) * certifying
         )
         if followed is None:
@@ -131,5 +121,5 @@ class Following(Method):
         from audit.extensions.following.engine import estimate_loss
 
         cost, mu = estimate_loss(mechanism, pair)
-        gaussian = GaussianLoss(mu).epsilon(delta) if 0 < mu < math.inf else mu
+        gaussian = laws.GaussianLoss(mu).epsilon(delta) if 0 < mu < math.inf else mu
         return (cost + gaussian) / (1 + SLACK)  # at most the claim, where it is the claim but for rounding

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import BadBatch, Raised, encode
+from audit.api import BadBatch, encode, walk
 from audit.extensions.following.record import NotFollowed
 from audit.extensions.following.sources import Supplier, Tracer, supply
 from audit.extensions.following.traced import observe
@@ -80,7 +80,7 @@ def call(mechanism: Mechanism, dataset: Any, seed: int, supplier: Supplier | Non
                 supplier.is_settling = True
                 output = _settle(output)
         except Exception as error:
-            output = [Raised(error)]
+            output = [walk.Raised(error)]
     if supplier is not None and supplier.failure:
         raise NotFollowed(supplier.failure)
     return output
@@ -88,7 +88,7 @@ def call(mechanism: Mechanism, dataset: Any, seed: int, supplier: Supplier | Non
 
 def has_raised(output: Any) -> bool:
     """Test whether a call of one output raised."""
-    return type(output) is list and len(output) == 1 and isinstance(output[0], Raised)
+    return type(output) is list and len(output) == 1 and isinstance(output[0], walk.Raised)
 
 
 def _settle(output: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
+from audit import PrivacyCheck, PrivacyClaim, PrivacyResult, Result, SubjectFailed, Verdict
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
@@ -14,21 +15,15 @@ from audit.api import (
     UNNAMED,
     Allowance,
     AnyMethod,
-    Budget,
     Claim,
     InvalidArgument,
-    PrivacyCheck,
-    PrivacyClaim,
     PrivacyEvidence,
-    PrivacyResult,
-    Raised,
-    Result,
-    SubjectFailed,
-    Verdict,
     document_from,
     encode,
     run_alone,
     show,
+    validate,
+    walk,
 )
 from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
 from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
@@ -228,7 +223,7 @@ class InteractiveCheck(PrivacyCheck):
         try:
             opened = self.mechanism.open(dataset, rng)
         except Exception as error:
-            return (), Raised(error)
+            return (), walk.Raised(error)
         turns, answers = list[Turn](), list[Any]()
         for move, answer in self.mechanism.turns(opened):
             cost = None if self.cost is None else str(rational(self.cost(move, answer)))
@@ -280,7 +275,7 @@ def check_interactive(
     datasets: Any | None = None,
     method: AnyMethod = "auto",
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
     timeout: float | None = None, workers: int | None = None,
 ) -> InteractiveResult:  # fmt: skip

@@ -14,17 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import (
-    InvalidArgument,
-    Law,
-    PerCall,
-    Product,
-    Raised,
-    SubjectFailed,
-    describe_error,
-    integer,
-    is_of_subject,
-)
+from audit import SubjectFailed
+from audit.api import InvalidArgument, PerCall, describe_error, is_of_subject, laws, validate, walk
 
 _LONGEST = 10_000  # moves of one conversation: an analyst that asks on is taken for one that never ends
 _AS_THEY_ARE = frozenset({float, int, bool, type(None), np.float64})  # types of answers that no look is wasted on
@@ -90,7 +81,7 @@ class Conversation(PerCall):
         except BaseException as error:
             if isinstance(error, SubjectFailed) or not is_of_subject(error):
                 raise
-            return Raised(error)
+            return walk.Raised(error)
         return tuple(
             answer if type(answer) in _AS_THEY_ARE else self.read(answer, opened) for _, answer in self.turns(opened)
         )
@@ -112,15 +103,15 @@ class Conversation(PerCall):
 class StatedConversation(Conversation):
     """A list of moves whose answers are independent and have stated laws: the transcript has their product."""
 
-    stated: Callable[[Any, Any], Law] | None = None  # (dataset, moves), the last move unanswered
+    stated: Callable[[Any, Any], laws.Law] | None = None  # (dataset, moves), the last move unanswered
 
-    def law(self, dataset: Any) -> Law:
+    def law(self, dataset: Any) -> laws.Law:
         """Return the law of the transcript; raise `InvalidArgument` for an analyst that adapts to answers."""
         assert self.stated is not None
         if not isinstance(self.analyst, tuple):
             rule = 'have an analyst that is a list of moves; type method="enumerate" for one that reads answers'
             raise InvalidArgument.of("law", rule, self.stated)
-        return Product(tuple(self.stated(dataset, self.analyst[: turn + 1]) for turn in range(len(self.analyst))))
+        return laws.Product(tuple(self.stated(dataset, self.analyst[: turn + 1]) for turn in range(len(self.analyst))))
 
     def log_likelihood(self, dataset: Any, outputs: Any) -> np.ndarray:
         """Return the log-density of transcripts."""
@@ -191,7 +182,7 @@ class Moves:
     length: int = 8
 
     def __post_init__(self) -> None:
-        integer(self.length, "length", at_least=1)
+        validate.integer(self.length, "length", at_least=1)
         if not (isinstance(self.table, Mapping) and self.table):
             raise InvalidArgument.of("table", "map methods to the values of their arguments", self.table)
         if wrong := [name for name, given in self.table.items() if not _are_listed(given)]:

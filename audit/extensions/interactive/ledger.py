@@ -7,21 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
-from audit.api import (
-    Case,
-    Count,
-    Finding,
-    InvalidCertificate,
-    Judgment,
-    Limits,
-    Part,
-    PrivacyClaim,
-    Verdict,
-    Way,
-)
+from audit import PrivacyClaim, Verdict
+from audit.api import Case, Finding, InvalidCertificate, Judgment, Way, validate, view
 
 ROUNDING = Fraction(1, 10**9)  # relative: a charge in floats may be less than the sum by rounding
-_Rational = Annotated[str, Limits(pattern=r"-?\d+(/\d+)?")]
+_Rational = Annotated[str, validate.Limits(pattern=r"-?\d+(/\d+)?")]
 
 
 def rational(value: Any) -> Fraction:
@@ -51,9 +41,9 @@ class Turn:
 class Ledger(Way):
     """Hold the conversation that was worst for the budget, of some that were recorded."""
 
-    conversations: Count
-    pair: Count
-    side: Annotated[str, Limits(pattern="left|right")]
+    conversations: validate.Count
+    pair: validate.Count
+    side: Annotated[str, validate.Limits(pattern="left|right")]
     limit: _Rational  # the allowed cost of all answers of one conversation
     payments: tuple[Turn, ...]
 
@@ -70,13 +60,13 @@ class Ledger(Way):
         return Finding(Judgment(Verdict.FAIL, "computed", f"{said} (taking the costs for granted)"))
 
     @classmethod
-    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[view.Part]:
         """Yield the conversation that breaks the ledger, unless one that breaks the claim is shown."""
         if record["verdict"] == "FAIL" and all(other["way"] != Transcript.way for other in record["evidence"]["ways"]):
             keys = ("move", "answer", "cost", "charged")
             paid = [tuple(payment[key] or "–" for key in keys) for payment in way["payments"]]
             title = f"The conversation that breaks the ledger, on {way['side']}"
-            yield Part(title, head=("move", "answer", "cost", "charged so far"), rows=paid)
+            yield view.Part(title, head=("move", "answer", "cost", "charged so far"), rows=paid)
 
 
 def overspent(payments: tuple[Turn, ...], limit: Fraction) -> str:
@@ -102,15 +92,17 @@ def _print(value: Fraction | str) -> str:
 class Transcript(Way):
     """Hold one conversation of the event that breaks the claim, turn by turn; no verdict rests on it."""
 
-    pair: Count
-    side: Annotated[str, Limits(pattern="left|right")]  # the dataset that gave the conversation
+    pair: validate.Count
+    side: Annotated[str, validate.Limits(pattern="left|right")]  # the dataset that gave the conversation
     turns: tuple[Turn, ...]
 
     way: ClassVar[str] = "conversation"
 
     @classmethod
-    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[view.Part]:
         """Yield the conversation that breaks the claim."""
         if record["verdict"] == "FAIL":
             rows = [(turn["move"], turn["answer"]) for turn in way["turns"]]
-            yield Part(f"A conversation on {way['side']} that breaks the claim", head=("move", "answer"), rows=rows)
+            yield view.Part(
+                f"A conversation on {way['side']} that breaks the claim", head=("move", "answer"), rows=rows
+            )

@@ -3,17 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from audit.api import (
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
-    Budget,
-    Claim,
-    PrivacyCheck,
-    PrivacyResult,
-    Verdict,
-    check_privacy,
-    document_from,
-)
+from audit import PrivacyCheck, PrivacyResult, Verdict, check_privacy
+from audit.api import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, Claim, document_from, validate
 
 DEFAULT_PRECISION_BUDGET = 10_000
 
@@ -25,7 +16,7 @@ def check_precision(
     pairs: Sequence[tuple[Any, Any]],
     *,
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_PRECISION_BUDGET,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = DEFAULT_PRECISION_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
     timeout: float | None = None, workers: int | None = None,
 ) -> PrivacyResult:  # fmt: skip

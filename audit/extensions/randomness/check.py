@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from audit import Result, SubjectFailed, Verdict
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
@@ -16,28 +17,23 @@ from audit.api import (
     Allowance,
     BadLength,
     Block,
-    Budget,
     Evidence,
     Interval,
     InvalidCertificate,
     Judgment,
     Outputs,
-    ProcessLine,
-    Result,
     StatedCheck,
     Stream,
     Subject,
-    SubjectFailed,
-    SwapComparison,
-    Values,
-    Verdict,
     concatenate,
     document_from,
-    fork,
+    independence,
     leave_open,
     require_mechanism,
     run_alone,
+    sandbox,
     show,
+    validate,
 )
 from audit.extensions.randomness.comparisons import IN_WORKERS, KINDS, OF_GROUPS, compare_all, describe_comparison
 
@@ -53,7 +49,7 @@ _SHORT, _LONG, _WORKER = 0, 1, 2  # children of the stream for drawing
 
 @dataclass(frozen=True)
 class RandomnessEvidence(Evidence):
-    comparisons: tuple[SwapComparison, ...] = ()  # at most one of each kind
+    comparisons: tuple[independence.SwapComparison, ...] = ()  # at most one of each kind
     workers: int = 0  # worker processes that drew outputs; 0 where processes cannot be forked
 
     @property
@@ -127,7 +123,7 @@ class RandomnessCheck(StatedCheck):
         ends, workers = np.cumsum([0, *map(len, drawn)]), len(drawn[_CALLS + 1 :])
         if len(drawn) <= _CALLS:
             return RandomnessEvidence(int(ends[-1]), failure=failure)
-        values, (start, end) = Values.of(concatenate(drawn)), ends[_CALLS : _CALLS + 2]
+        values, (start, end) = independence.Values.of(concatenate(drawn)), ends[_CALLS : _CALLS + 2]
         parts = values[:start], values[start:end], values[end:] if workers else None
         found = compare_all(*parts, _CALLS, allowance.stream.child(_COMPARING).rng())
         return RandomnessEvidence(int(ends[-1]), found, workers, failure=failure)
@@ -217,7 +213,7 @@ def _draw_in_forks(
     subject: Subject, dataset: Any, size: int, streams: list[Stream]
 ) -> tuple[list[Outputs], str | None]:
     """Return the outputs of forked processes, or what failed; a generator that the mechanism keeps is copied to all."""
-    workers = [fork(partial(_work, subject, dataset, size, stream)) for stream in streams]
+    workers = [sandbox.fork(partial(_work, subject, dataset, size, stream)) for stream in streams]
     until, found = time.monotonic() + _PATIENCE, []
     try:
         for worker in workers:
@@ -235,7 +231,7 @@ def _draw_in_forks(
             worker.kill()
 
 
-def _work(subject: Subject, dataset: Any, size: int, stream: Stream, line: ProcessLine) -> None:
+def _work(subject: Subject, dataset: Any, size: int, stream: Stream, line: sandbox.ProcessLine) -> None:
     """Draw in a worker and send numbers and symbols, without the raw outputs."""
     try:
         outputs = _draw(subject, dataset, size, stream)
@@ -250,7 +246,7 @@ def check_randomness(
     dataset: Any,
     *,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_RANDOMNESS_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    budget: validate.Budget = DEFAULT_RANDOMNESS_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Test whether the outputs of a mechanism on one dataset are independent.

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit.api import (
-    OF_CALLS,
-    SwapComparison,
-    Values,
-    autocorrelate,
-    list_partners,
-    pair_rows,
-)
+from audit.api import independence
 
 SAME_PLACE, *OF_GROUPS = (
     "same noise in every call",
@@ -25,7 +18,7 @@ SAME_PLACE, *OF_GROUPS = (
 PERIOD, PERIOD_WITHIN = "short period", "short period within a call"
 IN_WORKERS = "same noise in workers"
 KINDS = {
-    **{kind: OF_CALLS[kind] for kind in (SAME_PLACE, *OF_GROUPS, PERIOD, PERIOD_WITHIN)},
+    **{kind: independence.OF_CALLS[kind] for kind in (SAME_PLACE, *OF_GROUPS, PERIOD, PERIOD_WITHIN)},
     "serial correlation": "outputs at a fixed distance in a call are correlated",
     IN_WORKERS: "two worker processes give the same outputs at the same place",
 }
@@ -34,7 +27,7 @@ _LONGEST_SERIAL = 32
 Scores = tuple[np.ndarray, np.ndarray]  # the scores, and their values if each Q repeated its P
 
 
-def describe_comparison(found: SwapComparison) -> str:
+def describe_comparison(found: independence.SwapComparison) -> str:
     """Return a comparison in words, with its counts and its p-value."""
     at = "at a distance" if found.lag is None else f"at a distance of {found.lag}"
     said = KINDS[found.kind].replace("at a fixed distance", at)
@@ -43,8 +36,12 @@ def describe_comparison(found: SwapComparison) -> str:
 
 
 def compare_all(
-    calls: Values, long: Values, workers: Values | None, count: int, rng: np.random.Generator
-) -> tuple[SwapComparison, ...]:
+    calls: independence.Values,
+    long: independence.Values,
+    workers: independence.Values | None,
+    count: int,
+    rng: np.random.Generator,
+) -> tuple[independence.SwapComparison, ...]:
     """Return all comparisons of `count` short calls of one size, one long call, and two workers if there are some."""
     rows = np.arange(len(calls)).reshape(count, -1)
     found = [
@@ -59,17 +56,17 @@ def compare_all(
     return tuple(found)
 
 
-def concordance(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
+def concordance(values: independence.Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
     """Return the scores of single outputs by their ranks."""
     gap = values.ranks[p] - values.ranks[p2]
     return gap * (values.ranks[q] - values.ranks[q2]), gap**2
 
 
-def _serial(calls: Values, rows: np.ndarray, long: Values) -> SwapComparison:
+def _serial(calls: independence.Values, rows: np.ndarray, long: independence.Values) -> independence.SwapComparison:
     """Compare ranks within the short calls at the distance at which those of the long call are most correlated."""
     longest = min(_LONGEST_SERIAL, rows.shape[1] // 2)
-    correlation = autocorrelate(long.ranks - long.ranks.mean())[1 : longest + 1]
+    correlation = independence.autocorrelate(long.ranks - long.ranks.mean())[1 : longest + 1]
     lag = 1 + int(np.argmax(np.abs(correlation)))
-    columns = pair_rows(list_partners(rows.shape[1], lag), lag)
+    columns = independence.pair_rows(independence.list_partners(rows.shape[1], lag), lag)
     scores, most = concordance(calls, *(rows[:, part].ravel() for part in columns))
-    return SwapComparison.of("serial correlation", (scores * np.sign(correlation[lag - 1]), most), lag)
+    return independence.SwapComparison.of("serial correlation", (scores * np.sign(correlation[lag - 1]), most), lag)

@@ -12,15 +12,8 @@ from hypothesis.extra.numpy import ArrayStrategy
 from hypothesis.strategies import SearchStrategy
 from hypothesis.strategies._internal.lazy import unwrap_strategies
 
-from audit.api import (
-    AddRemove,
-    Group,
-    InvalidArgument,
-    Labeled,
-    LabelFlip,
-    Local,
-    Substitution,
-)
+from audit import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
+from audit.api import InvalidArgument
 
 _DENSE = 400  # elements of an array, up to which each is drawn by itself
 

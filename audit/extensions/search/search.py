@@ -20,21 +20,19 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
+from audit import AuditError, SubjectFailed
 from audit.api import (
     Allowance,
-    AuditError,
     BadBatch,
     Block,
     Claim,
     InvalidArgument,
     Method,
-    Number,
     Outputs,
     PerCall,
     PrivacyEvidence,
     Stream,
     Subject,
-    SubjectFailed,
     TestDesign,
     TimedOut,
     Training,
@@ -45,6 +43,7 @@ from audit.api import (
     name_callable,
     stated_loss,
     states_a_law,
+    validate,
     write_code,
 )
 from audit.extensions.search.corners import CORNERS, CornerProvider
@@ -68,11 +67,11 @@ _CLIMBING = (Phase.generate, Phase.target)
 class Searched(Way):
     """Hold the end of a search over datasets, the parameters of a mechanism, or both; it decides nothing."""
 
-    settings: Number  # that were tried, on training outputs
+    settings: validate.Number  # that were tried, on training outputs
     setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
     budget: int  # outputs per dataset that its claim needs
     tolerance: float | None
-    cases: Number  # settings and pairs that were tried
+    cases: validate.Number  # settings and pairs that were tried
 
     way: ClassVar[str] = "search"
 

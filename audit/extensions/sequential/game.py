@@ -25,34 +25,32 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from audit import SubjectFailed
 from audit.api import (
     BadLength,
     Block,
     Case,
     EventPair,
     Finding,
-    GameCounts,
     GameLimits,
     LikelihoodRatio,
-    Number,
-    OpenProbability,
     Outputs,
     Point,
     PrivacyEvidence,
     Session,
     Stream,
-    SubjectFailed,
     TestDesign,
     TimedOut,
     Training,
     Way,
+    bounds,
     choose_events,
     clock,
     collect_evidence,
     concatenate,
-    game_resolution,
     look_elsewhere,
     stated_log_likelihood,
+    validate,
 )
 from audit.extensions.sequential.experts import Learner, Score
 from audit.extensions.sequential.wealth import SequentialOutcome, Wealth, epsilon_grid, time_uniform_lower_bound
@@ -122,7 +120,7 @@ class SequentialGame(Way):
 
 def find_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
     """Return the resolution of a sequential game: to learn its bets costs e^LEARNING_COST in evidence."""
-    return game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
+    return bounds.game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
 
 
 def steps_to_resolve(terms: Any, significance: float) -> int | None:
@@ -271,8 +269,8 @@ class Example(Way):
     pair: int
     plus: str  # the event that is likelier on the left dataset, in words
     minus: str
-    counts: GameCounts
-    outputs: Number  # on each dataset: half of them chose the events, half are counted
+    counts: bounds.GameCounts
+    outputs: validate.Number  # on each dataset: half of them chose the events, half are counted
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "example"
@@ -302,7 +300,7 @@ def _find_example(session: Session, pair: int, steps: int) -> Example | None:
     if events is None:
         return None
     guesses = [events.guess(outputs) for outputs in last]
-    counts = GameCounts(*(int(np.sum(guess == sign)) for guess in guesses for sign in (1, -1, 0)))
+    counts = bounds.GameCounts(*(int(np.sum(guess == sign)) for guess in guesses for sign in (1, -1, 0)))
     if not counts.correct + counts.wrong:
         return None
     return Example(pair, *events.describe(), counts, 2 * _CALLS * size, events)
@@ -320,7 +318,7 @@ class EarlyLook(Way):
     """Hold the sequential game that came before a guess game, of those on all pairs the one with the most wealth."""
 
     pair: int
-    level: OpenProbability  # at which it refutes the claim, once and for all
+    level: validate.OpenProbability  # at which it refutes the claim, once and for all
     outcome: SequentialOutcome
 
     way: ClassVar[str] = "early look"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from audit.api import MOST_BUDGET, Allowance, InvalidArgument, Method, PrivacyCheck, PrivacyEvidence
+from audit import PrivacyCheck
+from audit.api import MOST_BUDGET, Allowance, InvalidArgument, Method, PrivacyEvidence
 from audit.extensions.sequential.game import play_to_the_end, steps_to_resolve
 
 

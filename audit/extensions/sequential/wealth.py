@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from scipy import special
 
-from audit.api import Limits, Nonnegative
+from audit.api import validate
 
 # The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
 GUESSED_SIDES = {"both": 0.7, "left": 0.15, "right": 0.15}  # shares of the wealth in that case
@@ -26,10 +26,10 @@ class SequentialOutcome:
 
     steps: int  # pairs of outputs used, one output per dataset and step
     stopped: Annotated[
-        str, Limits(pattern="refuted|resolved|budget")
+        str, validate.Limits(pattern="refuted|resolved|budget")
     ]  # "refuted", "resolved" (enough steps without refutation) or "budget"
     log_wealth: float  # largest log wealth reached against the claimed epsilon
-    grid: tuple[Nonnegative, ...]  # epsilons, increasing; the claim's is one of them
+    grid: tuple[validate.Nonnegative, ...]  # epsilons, increasing; the claim's is one of them
     grid_log_wealth: tuple[float, ...]  # largest log wealth reached against each
     experts: str  # which experts weighed most at the end, and how much; for people only
 

@@ -6,23 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+from audit import Result, Verdict
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    Budget,
-    Effort,
     Evidence,
     InvalidArgument,
     InvalidCertificate,
     Judgment,
-    Result,
     StatedCheck,
-    Verdict,
     conclude,
     document_from,
     run_alone,
+    validate,
 )
 from audit.extensions.stability.metrics import metric_of
 from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation, stated_map, why_not_of
@@ -156,7 +154,7 @@ class StabilityCheck(StatedCheck):
         stated = self._map()
         return StabilityTerms(stated.distance_in.name, stated.distance_out.name)
 
-    def plan_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
+    def plan_effort(self, effort: validate.Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Return the check with the usual number of pairs: a named budget is one of outputs."""
         return self, replace(allowance, budget=DEFAULT_PAIRS)
 
@@ -221,7 +219,7 @@ def check_stability(
     domain_in: Any | None = None,
     domain_out: Any | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_PAIRS, significance: float = DEFAULT_SIGNIFICANCE,
+    budget: validate.Budget = DEFAULT_PAIRS, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Search for two close datasets that a transformation maps farther apart than it claims.

@@ -6,20 +6,17 @@ from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 from audit.api import (
-    ROUNDING,
     Allowance,
     Evidence,
     InvalidArgument,
-    MeanSample,
-    Natural,
-    Plot,
-    RecordView,
     StatedCheck,
     Unusable,
+    bounds,
     call,
     call_number,
     from_plain,
-    integer,
+    validate,
+    view,
 )
 from audit.extensions.utility.means import LossDrawer, Support, require_support
 from audit.extensions.utility.pictures import mean_losses
@@ -31,9 +28,9 @@ T = TypeVar("T")
 class CurvePoint:
     """The observation at one sample size: an evaluator's value, or simulated losses."""
 
-    size: Natural
+    size: validate.Natural
     exact: float | None
-    sample: MeanSample | None
+    sample: bounds.MeanSample | None
     reference: float | None  # value of the function that the claim states: a bound, or a scale
 
     def interval(self, significance: float) -> tuple[float, float]:
@@ -63,10 +60,10 @@ class CurveEvidence(Evidence):
         return "by simulation" if self.uses == "simulation" else "by an evaluator, without noise"
 
 
-class CurveView(RecordView):
+class CurveView(view.RecordView):
     """Show the losses over the sample sizes."""
 
-    def draw_pictures(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[view.Plot | None]:
         yield mean_losses(self.record, from_plain(CurveEvidence, self.record["evidence"]))
 
 
@@ -82,7 +79,7 @@ class CurveCheck(StatedCheck):
     callables: ClassVar = {"evaluator": "(n)", "losses": "(n, replicates, rng)"}
     least_sizes: ClassVar[int] = 1
     evidence_type: ClassVar[type[Evidence]] = CurveEvidence
-    record_view: ClassVar[type[RecordView]] = CurveView
+    record_view: ClassVar[type[view.RecordView]] = CurveView
 
     def _validate(self) -> None:
         if (self.losses is None) == (self.evaluator is None):
@@ -109,7 +106,7 @@ class CurveCheck(StatedCheck):
         count = allowance.budget // len(self.sizes)
         share = self.bet_share(allowance.significance)
 
-        def draw(index: int, size: int) -> MeanSample:
+        def draw(index: int, size: int) -> bounds.MeanSample:
             support = self.support
             if callable(support):
                 try:
@@ -137,7 +134,7 @@ class CurveCheck(StatedCheck):
 
 def exceeds(a: float, b: float) -> bool:
     """Return whether a > b by more than the rounding of an evaluator."""
-    return a > b + ROUNDING * abs(b)
+    return a > b + bounds.ROUNDING * abs(b)
 
 
 def require_argument(value: T | None, name: str) -> T:
@@ -149,7 +146,7 @@ def require_argument(value: T | None, name: str) -> T:
 
 def _checked_sizes(sizes: Any, least: int) -> tuple[int, ...]:
     try:
-        listed = tuple(integer(size, "sizes", at_least=1) for size in sizes)
+        listed = tuple(validate.integer(size, "sizes", at_least=1) for size in sizes)
     except TypeError:
         raise InvalidArgument.of("sizes", "be a sequence of integers", sizes) from None
     if len(listed) < least:

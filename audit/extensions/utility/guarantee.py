@@ -8,30 +8,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from audit import Result, Verdict
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    Budget,
     Evidence,
     Interval,
     InvalidArgument,
     Judgment,
-    Result,
     StatedCheck,
     Stream,
     Unusable,
-    Verdict,
-    closed_probability,
+    bounds,
     conclude,
     document_from,
     leave_open,
-    positive,
-    proportion_lower_bound,
-    proportion_upper_bound,
     run_alone,
+    validate,
 )
 from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probe_calls
 
@@ -107,7 +103,7 @@ class GuaranteeCheck(StatedCheck):
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
 
     def _validate(self) -> None:
-        self._convert(beta=closed_probability, slack=positive)
+        self._convert(beta=validate.closed_probability, slack=validate.positive)
         if self.beta == 1.0:
             raise InvalidArgument.of("beta", "be less than 1", self.beta)
 
@@ -152,8 +148,8 @@ class GuaranteeCheck(StatedCheck):
         judgment = leave_open("nothing was tried")
         for index, look in enumerate(evidence.looks):
             share = look_share(index, evidence.planned, significance)
-            lower = proportion_lower_bound(look.failures, look.trials, share)
-            upper = proportion_upper_bound(look.failures, look.trials, share)
+            lower = bounds.proportion_lower_bound(look.failures, look.trials, share)
+            upper = bounds.proportion_upper_bound(look.failures, look.trials, share)
             counted, allowed = f"{look.failures} failures in {look.trials} trials", terms.beta + terms.slack
             least = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
             loose = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
@@ -193,7 +189,7 @@ def check_guarantee(
     *,
     slack: float | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that a guarantee holds with probability at least 1 - beta.

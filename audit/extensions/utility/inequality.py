@@ -5,29 +5,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
+from audit import Result, Verdict
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    Budget,
     Evidence,
     Interval,
     InvalidArgument,
     Judgment,
-    MeanSample,
-    Result,
     StatedCheck,
     Unusable,
-    Verdict,
+    bounds,
     call,
     conclude,
     document_from,
     leave_open,
-    nonnegative,
-    real,
     run_alone,
+    validate,
 )
 from audit.extensions.utility.means import LossDrawer, Support, require_support
 
@@ -61,7 +58,7 @@ class InequalityEvidence(Evidence):
     """Computed cases, or the losses whose mean is compared with the bound."""
 
     cases: tuple[Case, ...] = ()
-    sample: MeanSample | None = None
+    sample: bounds.MeanSample | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +126,11 @@ class InequalityCheck(StatedCheck):
             raise InvalidArgument.of("sense", "be one of <=, >=, ==", self.sense)
         if self.sense == "==" and self.tolerance is None:
             raise InvalidArgument("sense='==' needs `tolerance`: the largest difference that counts as equal")
-        self._convert(tolerance=nonnegative)
+        self._convert(tolerance=validate.nonnegative)
         if self.losses is not None:
-            if not math.isfinite(real(self.bound, "bound")):
+            if not math.isfinite(validate.real(self.bound, "bound")):
                 raise InvalidArgument.of("bound", "be finite", self.bound)
-            self._convert(bound=real, support=require_support)
+            self._convert(bound=validate.real, support=require_support)
 
     @property
     def summary(self) -> str:
@@ -205,7 +202,7 @@ def _excess(terms: InequalityTerms, case: Case) -> float:
     return (wrong - allowed) / max(abs(case.bound), abs(case.quantity))
 
 
-def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float) -> Judgment:
+def _judge_mean(terms: InequalityTerms, sample: bounds.MeanSample, significance: float) -> Judgment:
     assert terms.bound is not None
     sense, bound, room = terms.sense, terms.bound, terms.tolerance
     lower, upper = sample.bounds(terms.per_side(significance))
@@ -233,7 +230,7 @@ def check_inequality(
     sense: Sense = "<=",
     tolerance: float | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check a stated inequality: computed `values`, or the mean of sampled `losses` against `bound`.

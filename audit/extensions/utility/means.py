@@ -9,17 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import (
-    ROUNDING,
-    InvalidArgument,
-    MeanSample,
-    Stream,
-    Unusable,
-    call,
-    find_change,
-    kruskal_pvalue,
-    summarize,
-)
+from audit.api import InvalidArgument, Stream, Unusable, bounds, call, independence
 
 _ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval becomes 1/64 or 1/32 as long; how often
 _GRID = 800  # points per mean at which the region tabulates the log wealth
@@ -77,7 +67,7 @@ def probe_calls(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str)
     values = np.concatenate(calls)
     if len(calls[0]) >= _FEWEST_PER_CALL and len(np.unique(values)) > 1:
         constant = all(len(np.unique(part)) == 1 for part in calls)
-        if constant or kruskal_pvalue(calls) < _ALARM:
+        if constant or independence.kruskal_pvalue(calls) < _ALARM:
             raise Unusable(f"{what} gave values that share noise within a call: the replicates are not independent")
     return values
 
@@ -89,7 +79,9 @@ class LossDrawer:
         self._losses = losses
         self.drawn = 0
 
-    def sample(self, count: int, support: Support, stream: Stream, significance: float, *leading: int) -> MeanSample:
+    def sample(
+        self, count: int, support: Support, stream: Stream, significance: float, *leading: int
+    ) -> bounds.MeanSample:
         """Draw `count` losses, the first of which choose the bets, and summarize them for bounds."""
         at = f" at n = {leading[0]}" if leading else ""
         if count < _FEWEST:
@@ -101,7 +93,7 @@ class LossDrawer:
             values = draw_array(self._losses, *leading, count=size, stream=child, what=what).astype(np.float64)
             if np.isnan(values).any():
                 raise Unusable(f"{what} returned NaN ({int(np.isnan(values).sum())} of {len(values)} losses)")
-            slack = ROUNDING * (high - low) if math.isfinite(high - low) else ROUNDING
+            slack = bounds.ROUNDING * (high - low) if math.isfinite(high - low) else bounds.ROUNDING
             outside = (values < low - slack) | (values > high + slack) | np.isinf(values)
             if outside.any():
                 raise Unusable(f"{what} returned {values[outside][0]:g}, outside its support [{low:g}, {high:g}]")
@@ -110,7 +102,7 @@ class LossDrawer:
         per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
         pilot = probe_calls(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
         losses = draw_blocks(draw, count - PROBED_CALLS * per_call, stream.child(_MAIN))
-        return summarize(pilot, losses, support, significance)
+        return bounds.summarize(pilot, losses, support, significance)
 
 
 @dataclass(frozen=True)
@@ -150,7 +142,7 @@ class LogGrid:
 class Region:
     """The joint region of the means of independent samples; some mean lies outside with probability `significance`."""
 
-    def __init__(self, samples: Sequence[MeanSample], significance: float) -> None:
+    def __init__(self, samples: Sequence[bounds.MeanSample], significance: float) -> None:
         self._threshold = math.log(1 / significance)
         lowest = [_lowest(sample) for sample in samples]
         total = sum(least for _, least in lowest)
@@ -177,7 +169,7 @@ class Region:
 class _LogWealth:
     """The log wealth at one size, tabulated over the log means where it is at most `room`; it is least at `place`."""
 
-    def __init__(self, sample: MeanSample, place: float, least: float, room: float) -> None:
+    def __init__(self, sample: bounds.MeanSample, place: float, least: float, room: float) -> None:
         self.least = least  # bounds it from below everywhere
         self.grid = self.between = np.empty(0)  # the grid stays empty if the region does not bound the log mean
         low, high = (_end(sample, place, outside, room) for outside in (sample.low, sample.high))
@@ -196,7 +188,7 @@ class _LogWealth:
         return np.asarray((ends - np.multiply.outer(nu, self.between)).max(axis=1))
 
 
-def _lowest(sample: MeanSample) -> tuple[float, float]:
+def _lowest(sample: bounds.MeanSample) -> tuple[float, float]:
     """Return a mean where the log wealth is nearly least, and a lower bound of it at all means."""
     one_sided, unbounded = (sample.above_low is None) != (sample.below_high is None), sample.above_low is None
     if one_sided or unbounded:  # bets on one side fall to 0 towards the infinite end, and no bets keep their wealth
@@ -215,8 +207,8 @@ def _lowest(sample: MeanSample) -> tuple[float, float]:
     return float(grid[best]), lowest - _SAFETY
 
 
-def _end(sample: MeanSample, inside: float, outside: float, room: float) -> float:
+def _end(sample: bounds.MeanSample, inside: float, outside: float, room: float) -> float:
     """Return a mean at or beyond which the log wealth exceeds `room`, or the end of the support."""
     if math.isinf(outside) or float(sample.log_wealth(outside)) <= room:
         return outside
-    return find_change(lambda means: sample.log_wealth(means) <= room, inside, outside)[1]
+    return bounds.find_change(lambda means: sample.log_wealth(means) <= room, inside, outside)[1]

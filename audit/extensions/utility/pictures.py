@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import Axis, Plot, Points
+from audit.api import view
 
 Record = Mapping[str, Any]
 Measured = tuple[float, float, tuple[float, float]]  # size, value and its interval
-Reference = tuple[str, str, Points]  # class, meaning and points of a line
+Reference = tuple[str, str, view.Points]  # class, meaning and points of a line
 
 
-def mean_losses(record: Record, evidence: Any) -> Plot | None:
+def mean_losses(record: Record, evidence: Any) -> view.Plot | None:
     """Return the risk, or the excess of which a rate speaks, at every sample size."""
     points, terms, kind = evidence.points, record["claim"]["terms"], record["kind"]
     if not points:
@@ -34,7 +34,9 @@ def mean_losses(record: Record, evidence: Any) -> Plot | None:
         lines = [("bound", "bound for private learners", stated)]
     meaning = "computed" if evidence.uses == "evaluator" else "measured, all intervals right together"
     said = f"By {evidence.uses}: {record['reason']}"
-    plot = Plot(f"{what.capitalize()} at each sample size", said, Axis("n"), Axis(what, log=kind != "consistency"))
+    plot = view.Plot(
+        f"{what.capitalize()} at each sample size", said, view.Axis("n"), view.Axis(what, log=kind != "consistency")
+    )
     return _with_sizes(plot, measured, levels, lines, meaning)
 
 
@@ -45,7 +47,7 @@ def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]
         return []
     s_middle, y_middle = np.log(positive).mean(axis=0).tolist()
 
-    def line(exponent: float) -> Points:
+    def line(exponent: float) -> view.Points:
         heights = [math.exp(y_middle - exponent * (math.log(s) - s_middle)) for s in scale]
         return [(n, y) for (n, _, _), y in zip(measured, heights, strict=True)]
 
@@ -55,19 +57,19 @@ def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]
 
 
 def _with_sizes(
-    plot: Plot,
+    plot: view.Plot,
     measured: Sequence[Measured],
     levels: Mapping[str, float],  # the claimed level, and the end of the band that is tolerated; or nothing
     references: Sequence[Reference],  # of these lines, only the bounds take room on the axis
     meaning: str,
-) -> Plot:
+) -> view.Plot:
     """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span all values shown."""
     values = [value for _, value, _ in measured]
     least = min((value for value in values if value > 0), default=0.0) / 100 if plot.y.log else -math.inf
     ends = [end for _, _, interval in measured for end in interval if end >= least]  # a log axis does not reach 0
     bounds = [y for style, _, line in references if style == "bound" for _, y in line]
-    plot.x = Axis.spanning(plot.x.label, [n for n, _, _ in measured], log=True)
-    plot.y = Axis.spanning(plot.y.label, [*values, *ends, *bounds, *levels.values()], plot.y.log)
+    plot.x = view.Axis.spanning(plot.x.label, [n for n, _, _ in measured], log=True)
+    plot.y = view.Axis.spanning(plot.y.label, [*values, *ends, *bounds, *levels.values()], plot.y.log)
     if levels:
         (claimed, level), (tolerated, end) = levels.items()
         left, right = plot.x.low, plot.x.high

@@ -8,24 +8,20 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
+from audit import Result, Verdict
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
-    Budget,
     InvalidArgument,
     Judgment,
-    Result,
     Unusable,
-    Verdict,
     call_number,
     document_from,
-    integer,
     leave_open,
-    positive,
-    real,
     run_alone,
+    validate,
 )
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, require_argument
 from audit.extensions.utility.means import Support
@@ -100,8 +96,13 @@ class RateCheck(CurveCheck):
 
     def _validate(self) -> None:
         super()._validate()
-        self._convert(exponent=real, margin=positive, constant_margin=positive, constant=positive)
-        self._convert(horizon=partial(integer, at_least=1))
+        self._convert(
+            exponent=validate.real,
+            margin=validate.positive,
+            constant_margin=validate.positive,
+            constant=validate.positive,
+        )
+        self._convert(horizon=partial(validate.integer, at_least=1))
         if not math.isfinite(self.exponent):
             raise InvalidArgument.of("exponent", "be finite", self.exponent)
         if self.sense not in get_args(Sense):
@@ -186,7 +187,7 @@ def check_rate(
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     horizon: int | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that the mean excess decays with the claimed exponent on a declared range of sizes.

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.api import Interval, Judgment, Natural, Verdict, conclude, leave_open
+from audit import Verdict
+from audit.api import Interval, Judgment, conclude, leave_open, validate
 from audit.extensions.utility.curve import CurveEvidence, CurvePoint
 from audit.extensions.utility.means import LogGrid, Region
 
@@ -51,7 +52,7 @@ class RateTerms:
     sense: str
     constant: float | None
     constant_margin: float
-    least_look: Natural = 0
+    least_look: validate.Natural = 0
 
     @property
     def band(self) -> Band:

@@ -4,22 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from audit import Result, Verdict
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
-    Budget,
     Interval,
     Judgment,
-    Result,
-    Verdict,
     call_number,
     conclude,
     document_from,
-    nonnegative,
-    real,
     run_alone,
+    validate,
 )
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds
 from audit.extensions.utility.means import Support
@@ -87,7 +84,7 @@ class ConsistencyCheck(CurveCheck):
 
     def _validate(self) -> None:
         super()._validate()
-        self._convert(bayes_risk=real, tolerance=nonnegative)
+        self._convert(bayes_risk=validate.real, tolerance=validate.nonnegative)
 
     @property
     def summary(self) -> str:
@@ -139,7 +136,7 @@ def check_consistency(
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     finite_bounds: Callable[[int], float] | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that the risk comes within `tolerance` of the Bayes risk at the largest size.

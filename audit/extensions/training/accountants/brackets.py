@@ -27,17 +27,8 @@ from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
 from scipy import special, stats
 
-from audit.api import (
-    AddRemove,
-    GaussianLoss,
-    InvalidArgument,
-    Substitution,
-    ZeroConcentratedClaim,
-    integer,
-    invert_test,
-    open_probability,
-    positive,
-)
+from audit import AddRemove, Substitution, ZeroConcentratedClaim
+from audit.api import InvalidArgument, bounds, laws, validate
 from audit.extensions.training.accountants.discrete_gaussians import DiscreteGaussians, bracket_counts
 from audit.extensions.training.accountants.dp_events import Releases, event_loss, list_releases
 
@@ -78,9 +69,9 @@ class ShuffledEpochs:
     epochs: int = 1
 
     def __post_init__(self) -> None:
-        positive(self.noise_multiplier, "noise_multiplier")
+        validate.positive(self.noise_multiplier, "noise_multiplier")
         for name in ("steps", "epochs"):
-            integer(getattr(self, name), name, at_least=1)
+            validate.integer(getattr(self, name), name, at_least=1)
 
 
 def usual_events() -> list[Any]:
@@ -129,7 +120,7 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
     >>> round(lower, 2), round(upper, 2)
     (6.53, 6.65)
     """
-    level = open_probability(delta, "delta")
+    level = validate.open_probability(delta, "delta")
     key = repr((event, level, relation))
     if _ELIDED in key:
         return _bracket(event, level, relation)
@@ -193,14 +184,14 @@ def _one_kind(event: Any, step: Any, count: int, level: float, relation: Any) ->
     if isinstance(step, events.SingleEpochTreeAggregationDpEvent):
         _require(relation)  # of a record that is left out, all later ones move
         depth = int(np.max(step.step_counts)).bit_length()  # a record is in one tree, in a node of each level
-        tree = GaussianLoss(math.sqrt(count * depth) / step.noise_multiplier)
+        tree = laws.GaussianLoss(math.sqrt(count * depth) / step.noise_multiplier)
         return tree.epsilon_lower_bound(level), tree.epsilon(level)
     if isinstance(step, events.ZCDpEvent):
         if step.xi:
             raise InvalidArgument.of("event", "have xi = 0 to have a bracket", step)
         rho = count * step.rho
-        upper = invert_test(lambda epsilon: ZeroConcentratedClaim(rho).profile(epsilon) > level)
-        return GaussianLoss(math.sqrt(2 * rho)).epsilon_lower_bound(level), upper * (1 + _SEARCHED) + _SEARCHED
+        upper = bounds.invert_test(lambda epsilon: ZeroConcentratedClaim(rho).profile(epsilon) > level)
+        return laws.GaussianLoss(math.sqrt(2 * rho)).epsilon_lower_bound(level), upper * (1 + _SEARCHED) + _SEARCHED
     if isinstance(step, events.TruncatedSubsampledGaussianDpEvent):
         _require(relation, AddRemove)
         rate = events.PoissonSampledDpEvent(_rate_of_truncation(step), events.GaussianDpEvent(step.noise_multiplier))
@@ -314,7 +305,7 @@ def _bracket_epochs(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     rest = others * special.log_ndtr(c / sigma)
     with_it = -np.expm1(special.log_ndtr((c - 2) / sigma) + rest)
     blanked = -np.expm1(special.log_ndtr((c - 1) / sigma) + rest)
-    return _best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
+    return _best_event(with_it, blanked, delta), laws.GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
 
 
 def _best_event(first: np.ndarray, second: np.ndarray, delta: float) -> float:
@@ -368,7 +359,7 @@ def _bracket_replacement(sigma: float, rate: float, steps: int, delta: float) ->
     both directions, so that delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon), and the curve is that of a
     pair that dominates.
     """
-    largest = min(600.0, GaussianLoss(2 / sigma).epsilon(_SELDOM * delta / steps))
+    largest = min(600.0, laws.GaussianLoss(2 / sigma).epsilon(_SELDOM * delta / steps))
     most = int(math.log1p(rate * math.expm1(largest)) / _LOOSE) + 1
     stated = _LOOSE * np.arange(most + 1)
     inner, shift = np.log1p(np.expm1(stated) / rate), 2 / sigma

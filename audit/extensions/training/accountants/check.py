@@ -6,28 +6,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from audit import AuditError, Result, Verdict
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    AuditError,
-    Budget,
     Evidence,
     Interval,
     InvalidArgument,
     Judgment,
-    Result,
     StatedCheck,
     Unusable,
-    Verdict,
     call,
     call_number,
     conclude,
     document_from,
     leave_open,
-    open_probability,
     run_alone,
+    validate,
 )
 
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
@@ -105,7 +102,7 @@ class AccountingCheck(StatedCheck):
     evidence_type: ClassVar[type[Evidence]] = AccountingEvidence
 
     def _validate(self) -> None:
-        self._convert(delta=open_probability)
+        self._convert(delta=validate.open_probability)
         if self.events is None:
             return
         if isinstance(self.events, str) or not isinstance(self.events, Sequence) or not self.events:
@@ -167,8 +164,8 @@ def check_accounting(
     bracket: Callable[[Any, float], Any] | None = None,
     *,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = 2, significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = 2, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that an accountant says at least the true epsilon of events.
 

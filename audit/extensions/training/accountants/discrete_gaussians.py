@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft, special
 
-from audit.api import InvalidArgument, positive
+from audit.api import InvalidArgument, validate
 
 _CELLS, _RANGE = 2**19, 50.0  # of the lattice, and its width in standard deviations of the loss
 _BELOW, _REACH = 4.0, 15.0  # standard deviations: of the loss, that are searched; of the noise, that are summed
@@ -40,7 +40,7 @@ class DiscreteGaussians:
     variances: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variances", tuple(positive(one, "variances") for one in self.variances))
+        object.__setattr__(self, "variances", tuple(validate.positive(one, "variances") for one in self.variances))
         if not self.variances:
             raise InvalidArgument("`variances` must hold the variance of at least one histogram, got none")
 

@@ -15,28 +15,17 @@ from typing import Any
 
 from dp_accounting import dp_event as events
 
-from audit.api import (
-    AddRemove,
-    FiniteLoss,
-    GaussianLoss,
-    InvalidArgument,
-    LaplaceLoss,
-    Local,
-    PrivacyLoss,
-    Substitution,
-    compose,
-    geometric_loss,
-    no_loss,
-)
+from audit import AddRemove, Local, Substitution
+from audit.api import InvalidArgument, laws
 
 Releases = list[tuple[Any, int]]  # events that are no compositions, and how often each is released
-_NOISE: dict[type, Callable[[float], PrivacyLoss]] = {
-    events.GaussianDpEvent: GaussianLoss,
-    events.LaplaceDpEvent: LaplaceLoss,
+_NOISE: dict[type, Callable[[float], laws.PrivacyLoss]] = {
+    events.GaussianDpEvent: laws.GaussianLoss,
+    events.LaplaceDpEvent: laws.LaplaceLoss,
 }
 
 
-def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
+def event_loss(event: events.DpEvent, relation: Any) -> laws.PrivacyLoss:
     """Return the exact privacy loss of an event for the worst pair.
 
     Parameters
@@ -53,7 +42,7 @@ def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
     >>> event_loss(dp_event.LaplaceDpEvent(2.0), AddRemove()).epsilon(0.0)
     0.5
     """
-    return compose([_loss(release, relation) for release, count in list_releases(event) for _ in range(count)])
+    return laws.compose([_loss(release, relation) for release, count in list_releases(event) for _ in range(count)])
 
 
 def list_releases(event: events.DpEvent) -> Releases:
@@ -78,17 +67,17 @@ def list_releases(event: events.DpEvent) -> Releases:
     return [(event, 1)]
 
 
-def _loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
+def _loss(event: events.DpEvent, relation: Any) -> laws.PrivacyLoss:
     kind = type(event)
     if kind is events.NoOpDpEvent:
-        return no_loss()
+        return laws.no_loss()
     if kind is events.NonPrivateDpEvent:
         return _told_apart()
     if kind is events.RandomizedResponseDpEvent:
         return _response(event, relation)
     if kind is events.DiscreteLaplaceDpEvent:
         shift = _steps(relation) * event.sensitivity
-        return geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _told_apart()
+        return laws.geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _told_apart()
     if kind in _NOISE:
         steps = _steps(relation)
         return _NOISE[kind](steps / event.noise_multiplier) if event.noise_multiplier else _told_apart()
@@ -106,17 +95,17 @@ def _steps(relation: Any) -> int:
     raise InvalidArgument.of("relation", "be AddRemove() or Substitution() for noise on a sum of records", relation)
 
 
-def _response(event: Any, relation: Any) -> PrivacyLoss:
+def _response(event: Any, relation: Any) -> laws.PrivacyLoss:
     if not isinstance(relation, (Substitution, Local)):
         raise InvalidArgument.of("relation", "be Substitution() or Local() for randomized response", relation)
     other, buckets = event.noise_parameter / event.num_buckets, event.num_buckets
     if buckets == 1:
-        return no_loss()
+        return laws.no_loss()
     keep, rest = 1 - event.noise_parameter + other, 1 - event.noise_parameter + 2 * other
     elsewhere = [max(0.0, 1 - rest)] if buckets > 2 else [0.0]
-    return FiniteLoss([keep, other, *elsewhere], [other, keep, *elsewhere])
+    return laws.FiniteLoss([keep, other, *elsewhere], [other, keep, *elsewhere])
 
 
-def _told_apart() -> PrivacyLoss:
+def _told_apart() -> laws.PrivacyLoss:
     """Return the loss without noise: the output tells the two datasets apart."""
-    return FiniteLoss([1.0, 0.0], [0.0, 1.0])
+    return laws.FiniteLoss([1.0, 0.0], [0.0, 1.0])

@@ -11,32 +11,27 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from audit import GaussianClaim, PrivacyClaim, Result, Verdict
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    Budget,
     Claim,
     Evidence,
-    GaussianClaim,
     Interval,
     InvalidArgument,
     Judgment,
-    PrivacyClaim,
-    Probability,
-    Result,
     StatedCheck,
-    Verdict,
+    bounds,
     claim_of,
     claim_record,
-    closed_probability,
     conclude,
     document_from,
-    invert_test,
     leave_open,
     require_claim,
     run_alone,
+    validate,
 )
 from audit.extensions.training.canaries.guesses import read_scores, right_guesses, why_unfair
 from audit.extensions.training.canaries.one_run import (
@@ -63,7 +58,7 @@ class Guessed:
 
     guesses: int
     right: int  # the fewest, over all ways to break ties
-    share: Probability
+    share: validate.Probability
 
 
 @dataclass(frozen=True)
@@ -194,7 +189,7 @@ class Judged:
 
 def _epsilon_at(claim: Claim, delta: float) -> float:
     """Return the epsilon that a claim implies at a delta, just below; 0.0 where it implies any."""
-    return invert_test(lambda epsilon: claim.profile(epsilon) > delta)
+    return bounds.invert_test(lambda epsilon: claim.profile(epsilon) > delta)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -302,7 +297,7 @@ class CanaryCheck(StatedCheck):
             right_guesses(*scores, self.guesses)  # refuses impossible numbers of guesses
         if self.structure not in STRUCTURES:
             raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", self.structure)
-        self._convert(delta=closed_probability)
+        self._convert(delta=validate.closed_probability)
 
     @property
     def subject(self) -> Any:
@@ -375,8 +370,8 @@ def check_canaries(
     delta: float | None = None,
     structure: Structure = "any",
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = 2, significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = 2, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> CanaryResult:  # fmt: skip
     """Test a privacy claim by the scores of canaries in one training run.
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from audit.api import InvalidArgument, integer
+from audit.api import InvalidArgument, validate
 
 UNFAIR = 1e-6  # probability below which a split of the canaries is not that of fair coins
 
@@ -21,7 +21,7 @@ def why_unfair(included: int, canaries: int) -> str | None:
 
 def right_guesses(included: np.ndarray, left_out: np.ndarray, guesses: int) -> int:
     """Return the fewest right guesses over all ways to break ties: half of them "included", for the highest scores."""
-    total = integer(guesses, "guesses", at_least=1)
+    total = validate.integer(guesses, "guesses", at_least=1)
     if total > (canaries := len(included) + len(left_out)):
         raise InvalidArgument.of("guesses", f"be at most the {canaries} canaries together", guesses)
     return _fewest_right(included, left_out, -(-total // 2)) + _fewest_right(-left_out, -included, total // 2)

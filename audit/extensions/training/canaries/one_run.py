@@ -21,7 +21,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from audit.api import POWER, Claim, GaussianClaim, PrivacyClaim, invert_test
+from audit import GaussianClaim, PrivacyClaim
+from audit.api import Claim, bounds
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
@@ -181,7 +182,7 @@ def mu_lower_bound(right: int, guesses: int, canaries: int, level: float, struct
             return tail_of_independent(wrong, right, guesses, canaries) <= level
         return not level_is_possible(wrong, right, guesses, canaries, level)
 
-    return invert_test(refutes, error=_STEP_OF_MU)
+    return bounds.invert_test(refutes, error=_STEP_OF_MU)
 
 
 def epsilon_lower_bound(
@@ -192,7 +193,7 @@ def epsilon_lower_bound(
     def refutes(epsilon: float) -> bool:
         return is_refuted(PrivacyClaim(epsilon, delta), right, guesses, canaries, level, structure)
 
-    return invert_test(refutes)
+    return bounds.invert_test(refutes)
 
 
 def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> int:
@@ -213,11 +214,11 @@ def find_smallest_leak(claim: Claim, guesses: int, canaries: int, level: float, 
     right = fewest_refuting(claim, guesses, canaries, level, structure)
     if right > guesses:
         return math.inf
-    rate = float(special.betaincinv(right, guesses - right + 1, POWER))
+    rate = float(special.betaincinv(right, guesses - right + 1, bounds.POWER))
     if not isinstance(claim, GaussianClaim):
         return float(special.logit(rate))
     share = np.array([guesses / canaries])
-    return invert_test(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
+    return bounds.invert_test(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
 
 
 def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure) -> list[tuple[int, float]]:

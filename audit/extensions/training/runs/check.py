@@ -6,29 +6,26 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from audit import Result, Verdict
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    Budget,
     Evidence,
     Interval,
     InvalidArgument,
     Judgment,
-    Result,
     StatedCheck,
     Unusable,
-    Verdict,
+    bounds,
     call,
     document_from,
     leave_open,
     number,
-    positive,
-    proportion_lower_bound,
-    proportion_upper_bound,
     run_alone,
+    validate,
 )
 from audit.extensions.training.runs.batches import batch_findings, batch_gaps, rate_resolution
 from audit.extensions.training.runs.claim import TrainingClaim
@@ -123,7 +120,10 @@ def _list_intervals(claim: TrainingClaim, evidence: TrainingEvidence, level: flo
         yield Interval("noise multiplier", *multiplier_interval(claim, noise, level))
     trials, included = batches.records * batches.steps, batches.included
     if claim.sampling in ("poisson", "cyclic") and trials and claim.truncation is None:
-        ends = (bound(included, trials, level / 2) for bound in (proportion_lower_bound, proportion_upper_bound))
+        ends = (
+            bound(included, trials, level / 2)
+            for bound in (bounds.proportion_lower_bound, bounds.proportion_upper_bound)
+        )
         yield Interval("sampling rate", *ends)
     if evidence.contributions.norms:
         yield Interval("largest contribution", *[evidence.contributions.largest_norm] * 2)
@@ -187,7 +187,7 @@ class TrainingCheck(StatedCheck):
             raise InvalidArgument.of("claim", "be a TrainingClaim", self.claim)
         if isinstance(self.run, Recorder):
             _require_claim(self.run, self.claim)
-        self._convert(tolerance=positive)
+        self._convert(tolerance=validate.positive)
         for name, value in {"unchecked": tuple(self.unchecked), "source": self.source or self.claim.source}.items():
             object.__setattr__(self, name, value)
         if wrong := [part for part in self.unchecked if part not in PARTS]:
@@ -243,7 +243,7 @@ def check_training(
     tolerance: float = 0.1,
     unchecked: tuple[str, ...] = (),
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Test whether one training run was the mechanism that its accountant assumed.

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import linalg
 
-from audit.api import InvalidArgument, integer, open_probability, positive
+from audit.api import InvalidArgument, validate
 
 Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated", "cyclic"]
 SPACED = ("separated", "cyclic")  # a record returns after some steps, and noise may be correlated
@@ -106,12 +106,12 @@ class TrainingClaim:
     source: str = field(default="", metadata={"recorded": False})  # beside the terms of a record
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", integer(self.steps, "steps", at_least=1))
+        object.__setattr__(self, "steps", validate.integer(self.steps, "steps", at_least=1))
         for name, schedule in (("noise_multiplier", "noise_schedule"), ("rate", "rate_schedule")):
             self._read_schedule(name, schedule)
         for name in ("noise_multiplier", "clip", "divisor"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
-        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
+            object.__setattr__(self, name, validate.positive(getattr(self, name), name))
+        object.__setattr__(self, "delta", validate.open_probability(self.delta, "delta"))
         if self.sampling not in get_args(Sampling):
             raise InvalidArgument.of("sampling", f"be one of {', '.join(get_args(Sampling))}", self.sampling)
         if not isinstance(self.source, str):
@@ -123,10 +123,10 @@ class TrainingClaim:
                 others = " or ".join(f"sampling={kind!r}" for kind in kinds)
                 raise InvalidArgument(f"sampling={self.sampling!r} takes no `{name}`: leave it out, or use {others}")
         if self.rate is not None:
-            object.__setattr__(self, "rate", open_probability(self.rate, "rate"))
+            object.__setattr__(self, "rate", validate.open_probability(self.rate, "rate"))
         for name in ("batch", "truncation", "separation"):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, integer(value, name, at_least=1))
+                object.__setattr__(self, name, validate.integer(value, name, at_least=1))
         self._read_strategy()
         for name, kinds in {"strategy": SPACED, "truncation": ("poisson",)}.items():
             if getattr(self, name) not in (None, ()) and self.sampling not in kinds:
@@ -147,7 +147,7 @@ class TrainingClaim:
 
     def _read_schedule(self, name: str, schedule: str) -> None:
         given = getattr(self, name) if np.ndim(getattr(self, name)) else getattr(self, schedule)
-        values = tuple(positive(each, name) for each in given)
+        values = tuple(validate.positive(each, name) for each in given)
         if values and len(values) != self.steps:
             raise InvalidArgument.of(name, f"be one number, or one for each of the {self.steps} steps", len(values))
         if values and self.sampling not in ("poisson", "all", "fixed"):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.api import Probability, number
+from audit.api import number, validate
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import (
     Finding,
@@ -63,10 +63,10 @@ class NoiseEvidence:
     steps_spread: float = 0.0  # sum of squares of these scores
     coordinates_ratios: tuple[float, float] = (1.0, 1.0)  # the same of a coordinate over the steps
     coordinates_scores: tuple[float, float] = (0.0, 0.0)
-    distance: Probability = 0.0  # of the distribution function from the normal one, at the ends of cells
+    distance: validate.Probability = 0.0  # of the distribution function from the normal one, at the ends of cells
     shape_values: int = 0  # values that it is of
     largest: float = 0.0  # absolute value
-    closest: Probability = 0.0  # largest absolute cosine between two steps
+    closest: validate.Probability = 0.0  # largest absolute cosine between two steps
     sketch: int = 0  # coordinates that it is of
     closest_steps: tuple[int, int] = (0, 0)
     compared: int = 0  # pairs of steps
@@ -80,7 +80,7 @@ class NoiseEvidence:
     tie_width: int = 1  # neighbors that have to agree with those of another place
     tie_distance: float = _EXACT  # below which values are equal
     outer: int = 0  # values in the four outermost of 1,024 cells of equal probability
-    predicted: Probability = 0.0  # absolute cosine with the noise seeded by the number of a step, the clearest one
+    predicted: validate.Probability = 0.0  # largest absolute cosine with the noise seeded by the number of a step
     predicted_values: int = 0  # that it is of
     predictions: int = 0  # seeds and places that were tried
     bare: int = 0  # coordinates that were released without noise

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import Evidence, InvalidArgument, integer, positive
+from audit.api import Evidence, InvalidArgument, validate
 from audit.extensions.training.jax_privacy import OptaxRun
 from audit.extensions.training.opacus import OpacusRun
 from audit.extensions.training.runs.batches import Batches, BatchEvidence
@@ -110,12 +110,12 @@ class Recorder:
                 raise InvalidArgument.of(name, f"be callable as (parameters, {of})", function)
         if gradient is not None and contribution is not None:
             raise InvalidArgument("give either `gradient` or `contribution`, not both")
-        self.claim, self.records = claim, integer(records, "records", at_least=1)
+        self.claim, self.records = claim, validate.integer(records, "records", at_least=1)
         if claim.batch is not None and claim.batch > self.records:
             raise InvalidArgument.of("records", f"be at least the {claim.batch} records of a batch", records)
         self._gradient, self._contribution, self._update = gradient, contribution, update
         self._due: tuple[np.ndarray, np.ndarray] | None = None  # parameters of the last step, and those that are due
-        self._rng = np.random.default_rng(integer(seed, "seed", at_least=0))
+        self._rng = np.random.default_rng(validate.integer(seed, "seed", at_least=0))
         self._batches, self._contributions = Batches(claim, self.records), Contributions()
         self._noise = Noise(claim.steps, self._rng)
         self._whitening = claim.whitening if claim.strategy else None
@@ -165,7 +165,7 @@ class Recorder:
         InvalidArgument
             For shapes that do not fit each other, and values that are not finite.
         """
-        bound = self.claim.clip if clip is None else positive(clip, "clip")
+        bound = self.claim.clip if clip is None else validate.positive(clip, "clip")
         unit = self.claim.clip / bound
         size = self._batches.add(*self._thin(batch))
         shown = None if released is None else _finite(as_vector(released), "released")
