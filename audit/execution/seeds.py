@@ -66,6 +66,7 @@ class Block:
     seed: np.random.SeedSequence
 
 
+_ROUNDS = 256  # of calls, that are mixed at once. TIME
 BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
 
 
@@ -117,17 +118,18 @@ class Calls:
         live = self._live[part]
         ahead, place = divmod(call - self._starts[part], len(live))
         number = self._rounds[part] + ahead
-        return _mix(self._seed, number, live)[place], number
+        return _mix(self._seed, number // _ROUNDS, live)[number % _ROUNDS][place], number
 
     def __getitem__(self, call: int) -> Block:
         side, number = self.locate(call)
         return self._sides[side].block(number)
 
 
-@lru_cache(maxsize=2**15)
-def _mix(seed: int, number: int, sides: tuple[int, ...]) -> list[int]:
-    """Return the sides in the random order that they have in a round."""
-    return random.Random(f"{seed} {number}").sample(sides, len(sides))
+@lru_cache(maxsize=16)
+def _mix(seed: int, part: int, sides: tuple[int, ...]) -> list[list[int]]:
+    """Return the sides in the random order that they have in each of some rounds that follow each other."""
+    order: list[list[int]] = np.random.default_rng([seed, part]).permuted([sides] * _ROUNDS, axis=1).tolist()
+    return order
 
 
 @dataclass(frozen=True)

@@ -337,8 +337,9 @@ class Subject:
                 raise
             said = f"returned outputs that cannot be read: {type(error).__name__}: {describe_error(error)}"
             raise SubjectFailed("unreadable", said) from error
-        kinds = ("nan", "raised") if outputs.texts or outputs.symbols is not None else ()
-        odd = Counter({kind: count for kind in kinds if (count := outputs.count(kind))})
+        odd = Counter[str]()
+        if outputs.texts or outputs.symbols is not None:
+            odd.update({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
         if lent is not block.dataset and not _are_equal(lent, block.dataset):
             odd["mutated its dataset"] += 1
         return outputs, odd

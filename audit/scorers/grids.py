@@ -9,6 +9,7 @@ noise in floating-point numbers is rough as well (Mironov 2012), and `audit.chec
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +26,12 @@ _SMALLEST, _LARGEST = 2.0**-900, 2.0**1000  # usual sizes beyond which sums over
 _SINGLE = 0.0  # in place of a width: whether single precision holds the number
 
 
-def find_residues(values: np.ndarray, width: float, largest: float) -> np.ndarray:
-    """Return the cell of x mod width, 0..63; multiples of the width lie in the middle of cell 0.
+def find_residues(values: np.ndarray, width: Any, largest: float) -> np.ndarray:
+    """Return the cell of x mod width, 0..63; multiples of the width lie in the middle of cell 0. Widths broadcast.
 
     An edge is not a decimal of few digits, so that rounding errors do not divide a grid between two cells.
     """
-    if width == _SINGLE:
+    if np.ndim(width) == 0 and width == _SINGLE:
         with np.errstate(over="ignore"):
             return np.where(np.isfinite(values), values == values.astype(np.float32), _OUTSIDE).astype(np.int64)
     inside = np.abs(values) <= largest  # not for NaN
@@ -138,9 +139,13 @@ def find_round_widths(shortest: float, longest: float) -> list[float]:
 def separate(left: np.ndarray, right: np.ndarray, widths: Sequence[float], largest: float) -> np.ndarray:
     """Return the chi-square statistic of the residues for each width, scaled to mean 0 and variance 1 under one law.
 
+    The first width is that of single precision.
+
     Cells that hold fewer than 5 numbers are not compared.
     """
-    cells = np.stack([find_residues(np.concatenate([left, right]), width, largest) for width in widths])
+    values = np.concatenate([left, right])
+    others = find_residues(values, np.array(widths[1:])[:, None], largest)
+    cells = np.concatenate([[find_residues(values, _SINGLE, largest)], others])
     cells += (_CELLS + 1) * (2 * np.arange(len(widths))[:, None] + (np.arange(cells.shape[1]) >= len(left)))
     counts = np.bincount(cells.ravel(), minlength=2 * len(widths) * (_CELLS + 1)).reshape(len(widths), 2, -1)
     total, share = counts.sum(axis=1), len(left) / cells.shape[1]
