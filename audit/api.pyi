@@ -57,7 +57,6 @@ from audit.execution.seeds import Side as Side
 from audit.execution.deadline import TimedOut as TimedOut
 from audit.execution.deadline import clock as clock
 from audit.execution.deadline import is_of_subject as is_of_subject
-from audit.execution.seeds import Block as Block
 from audit.execution.seeds import Stream as Stream
 from audit.execution.seeds import entropy_from as entropy_from
 from audit.execution.seeds import Place as Place

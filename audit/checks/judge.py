@@ -197,24 +197,16 @@ def _find_obstacle(evidence: PrivacyEvidence) -> Judgment | None:
     """Return INCONCLUSIVE if the check ended early, or its mechanism did something that allows no verdict."""
     if evidence.failure:
         return leave_open(evidence.failure)
-    if pointed := _explain_anomalies(evidence.anomalies):
-        return leave_open(pointed)
+    if places := [kind.removeprefix(COUNTS) for kind in evidence.anomalies if kind.startswith(COUNTS)]:
+        return leave_open(f"{join_names(places)} counts the calls or tells the time: leave it out of the output")
+    if spent := [kind.removeprefix(SPENT) for kind in evidence.anomalies if kind.startswith(SPENT)]:
+        fresh = "make the object anew in each call, as in audit.per_call(lambda data: make().release(data))"
+        return leave_open(f"{spent[0]}, as an object does whose budget is spent: {fresh}")
     for kind, cause in _CAUSES.items():
         if count := evidence.anomalies.get(kind):
             counted = f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else ""
             caught = "; catch the exception, and return the value that callers see instead" if kind == "raised" else ""
             return leave_open(f"{cause}{counted}{caught}")
-    return None
-
-
-def _explain_anomalies(anomalies: Iterable[str]) -> str | None:
-    """Return which part of the outputs depends on earlier calls, with a remedy; None where nothing points at one."""
-    found = list(anomalies)
-    if places := [kind.removeprefix(COUNTS) for kind in found if kind.startswith(COUNTS)]:
-        return f"{join_names(places)} counts the calls or tells the time: leave it out of the output"
-    if spent := [kind.removeprefix(SPENT) for kind in found if kind.startswith(SPENT)]:
-        fresh = "make the object anew in each call, as in audit.per_call(lambda data: make().release(data))"
-        return f"{spent[0]}, as an object does whose budget is spent: {fresh}"
     return None
 
 

@@ -480,8 +480,8 @@ def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDe
     for scorer in scorers:
         if not scorer.reads(folds.whole):
             continue
-        fits = ScorerFits(scorer, folds)
-        for candidate in [Candidate(fits, index) for index in range(len(fits.halves[0]))]:
+        halves = fit_halves(scorer, folds)
+        for candidate in [Candidate(scorer, folds, halves, index) for index in range(len(halves[0]))]:
             for design, found in zip(designs, proposals, strict=True):
                 found.append(candidate.proposal(design, _largest(found)))
             for scores in ("halves", "both"):  # of many candidates only the best needs them again
@@ -521,39 +521,31 @@ def _sort_numbers(outputs: Outputs) -> Outputs:
     return Outputs(numbers, numbers)
 
 
-@dataclass(frozen=True)
-class ScorerFits:
-    """Fit one scorer on the folds: on either half at once, on all outputs when its score is used."""
-
-    scorer: Scorer
-    folds: Folds
-
-    @cached_property
-    def whole(self) -> Sequence[Score]:
-        return self.scorer.propose(self.folds.whole)
-
-    @cached_property
-    def halves(self) -> tuple[Sequence[Score], Sequence[Score]]:  # for a half, fitted on the other one if learned
-        if not self.scorer.learned:
-            return self.whole, self.whole
-        first, second = self.folds.halves
-        if min(map(len, (*first.sides, *second.sides))) < 2:
-            return (), ()
-        fitted = self.scorer.propose(second), self.scorer.propose(first)
-        return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
+def fit_halves(scorer: Scorer, folds: Folds) -> tuple[Sequence[Score], Sequence[Score]]:
+    """Return the scores for each half: fitted on the other one, or on all outputs by a scorer that learns nothing."""
+    if not scorer.learned:
+        whole = scorer.propose(folds.whole)
+        return whole, whole
+    first, second = folds.halves
+    if min(map(len, (*first.sides, *second.sides))) < 2:
+        return (), ()
+    fitted = scorer.propose(second), scorer.propose(first)
+    return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of a scorer's scores, by its index."""
+    """One of a scorer's scores, by its index; it is fitted on all outputs when it is used."""
 
-    fits: ScorerFits
+    scorer: Scorer
+    folds: Folds
+    fits: tuple[Sequence[Score], Sequence[Score]]  # for either half
     index: int
 
     @cached_property
     def halves(self) -> tuple[Ranked, Ranked]:  # each scored by the fit that had not seen it
-        first, second = self.fits.folds.halves
-        return _scores(self.fits.halves[0][self.index], first), _scores(self.fits.halves[1][self.index], second)
+        first, second = (_scores(fit[self.index], half) for fit, half in zip(self.fits, self.folds.halves, strict=True))
+        return first, second
 
     @cached_property
     def both(self) -> Ranked:
@@ -561,20 +553,20 @@ class Candidate:
         left, right = (merge_in_order(*parts) for parts in zip(first.sides, second.sides, strict=True))
         return Ranked((left, right), (first.sizes[0] + second.sizes[0], first.sizes[1] + second.sizes[1]))
 
-    @property
+    @cached_property
     def score(self) -> Score | None:
         """Fitted on all training outputs; None in the rare case that they give other scores than the halves."""
-        fitted = self.fits.whole
-        return fitted[self.index] if len(fitted) == len(self.fits.halves[0]) else None
+        fitted = self.scorer.propose(self.folds.whole) if self.scorer.learned else self.fits[0]
+        return fitted[self.index] if len(fitted) == len(self.fits[0]) else None
 
     @property
     def calibrated(self) -> bool:
-        return self.fits.halves[0][self.index].calibrated
+        return self.fits[0][self.index].calibrated
 
     @property
     def values(self) -> Repeats | None:  # by the fits that tell which differences it can see
-        final = self.score if self.fits.scorer.needs_all else None
-        fitted = [half[self.index] for half in self.fits.halves] if final is None else [final]
+        final = self.score if self.scorer.needs_all else None
+        fitted = [half[self.index] for half in self.fits] if final is None else [final]
         each = [fit.values for fit in fitted]
         return None if None in each else max(filter(None, each), key=attrgetter("share"))
 
@@ -584,9 +576,9 @@ class Candidate:
         The few values of a table may come in another order than on the halves, and rare events then hold others than
         were meant. They are chosen again, by the final score as the log-likelihood ratio: it is shrunk by its noise.
         """
-        if not self.fits.scorer.learned or self.score is None:
+        if not self.scorer.learned or self.score is None:
             return thresholds
-        final = _scores(self.score, self.fits.folds.whole)
+        final = _scores(self.score, self.folds.whole)
         moved = thresholds.move(self.both.pooled, final.pooled)
         is_rare = sum(moved.frequencies(final)) * final.total < RARE_GUESSES
         if self._is_table and final.distinct <= SHORT_TABLE and is_rare:
@@ -611,7 +603,7 @@ class Candidate:
         if self.line is None:
             return by_counts
         # by how many standard errors the line may exceed the counts; negative where it is doubtful
-        long_table = self.fits.scorer.learned and self._is_table and self.halves[0].distinct > SHORT_TABLE
+        long_table = self.scorer.learned and self._is_table and self.halves[0].distinct > SHORT_TABLE
         allowance = -1.0 if long_table else 1.0
         if self.line.misfit:
             allowance = -CHOICE_PENALTY_LEARNED
@@ -644,11 +636,11 @@ class Candidate:
         seen, used = [], 0
         for choosing, judging in (self.halves, self.halves[::-1]):
             thresholds = best_thresholds(choosing, half, PENALTY)
-            if self.fits.scorer.learned:
+            if self.scorer.learned:
                 thresholds = thresholds.move(choosing.pooled, judging.pooled)
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
-        rich = self.fits.scorer.learned and not self._is_coarse
+        rich = self.scorer.learned and not self._is_coarse
         return mean_bound(design, seen, used, CHOICE_PENALTY_LEARNED if rich else CHOICE_PENALTY)
 
 

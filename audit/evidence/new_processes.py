@@ -35,7 +35,7 @@ from audit.evidence.base import Case, Finding, Way, leave_open
 from audit.evidence.session import Session
 from audit.execution.deadline import clock
 from audit.execution.sandbox import ProcessLine, call_in_fork, start
-from audit.execution.seeds import Block, Stream, entropy_from
+from audit.execution.seeds import Stream, entropy_from
 from audit.execution.workers import pack_without_caches
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
@@ -119,7 +119,7 @@ def _gives(
         if (torch := sys.modules.get("torch")) is not None:
             torch.seed()
         for side, (dataset, known) in enumerate(sides):
-            outputs, _ = subject.draw(Block(dataset, 1, stream.child(1, side).seed()))
+            outputs, _ = subject.draw(dataset, 1, stream.child(1, side).seed())
             if not np.all(value(outputs) == known):
                 return False
     return True

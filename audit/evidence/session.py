@@ -103,12 +103,12 @@ def _draw_group(subject: Subject, read: Read, group: Iterable[Block]) -> tuple[l
     drawn: list[Outputs] = []
     waiting = 0
     with Drawing() as now:
-        for block in group:
-            outputs, found = subject.draw_within(now, block)
+        for dataset, size, seed in group:
+            outputs, found = subject.draw_within(now, dataset, size, seed)
             if found:  # as a rule there is nothing, and an update takes as long as to draw some outputs
                 odd.update(found)
             drawn.append(outputs)
-            waiting += block.size
+            waiting += size
             if waiting >= BLOCK:
                 values.append(read(drawn))
                 drawn, waiting = [], 0
@@ -381,7 +381,7 @@ def time_draws(
     while size <= _MOST_TIMED and slow < _SLOW_CALLS and spent <= _TIMING_SHARE * seconds:
         started = time.perf_counter()
         try:
-            subject.draw(Block(pairs[0][0], size, stream.child(size, slow).digest()))
+            subject.draw(pairs[0][0], size, stream.child(size, slow).digest())
         except (SubjectFailed, BadLength):
             break
         elapsed, drawn, before = time.perf_counter() - started, drawn + size, cost

@@ -57,14 +57,7 @@ class Stream:
         return np.random.default_rng(self.seed())
 
 
-@dataclass(frozen=True)
-class Block:
-    """`size` outputs on one dataset, drawn with one seed."""
-
-    dataset: Any
-    size: int
-    seed: np.random.SeedSequence
-
+Block = tuple[Any, int, np.random.SeedSequence]  # one call: a dataset, how many outputs, and the seed
 
 _ROUNDS = 256  # of calls, that are mixed at once. TIME
 BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
@@ -85,7 +78,7 @@ class Side:
 
     def block(self, index: int) -> Block:
         """Return block number `index`."""
-        return Block(self.dataset, min(self.size, self.total - index * self.size), self.stream.digest(index))
+        return self.dataset, min(self.size, self.total - index * self.size), self.stream.digest(index)
 
     def blocks(self) -> Iterator[Block]:
         """Yield all blocks."""

@@ -27,7 +27,7 @@ import numpy as np
 from audit.claims import Labeled
 from audit.errors import AuditError, InvalidArgument, WrongLength
 from audit.execution.deadline import DRAWN, SLOTS, Drawing, Stopwatch, TimedOut, is_of_subject
-from audit.execution.seeds import Block, Stream
+from audit.execution.seeds import Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.tables import PlainTable, make_keeper, restore
 from audit.outputs.walk import Raised, identify
@@ -302,32 +302,34 @@ class Subject:
             return call_safely(collect, self.mechanism.bind(dataset, rng), size, keeps_plain=True)
         return call_safely(self.mechanism, dataset, size, rng)
 
-    def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
-        """Draw a block on a private copy of its dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
-        with Drawing(block.size) as now:
-            return self.draw_within(now, block)
+    def draw(self, dataset: Any, size: int, seed: np.random.SeedSequence) -> tuple[Outputs, Counter[str]]:
+        """Draw outputs on a private copy of a dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
+        with Drawing(size) as now:
+            return self.draw_within(now, dataset, size, seed)
 
-    def draw_within(self, now: Stopwatch, block: Block) -> tuple[Outputs, Counter[str]]:
-        """Draw a block while a `Drawing` is under way, whose clock is `now`."""
+    def draw_within(
+        self, now: Stopwatch, dataset: Any, size: int, seed: np.random.SeedSequence
+    ) -> tuple[Outputs, Counter[str]]:
+        """Draw outputs while a `Drawing` is under way, whose clock is `now`."""
         if monotonic() - now.started >= now.seconds:
             raise TimedOut
         try:
-            lent = copy.deepcopy(block.dataset)
+            lent = copy.deepcopy(dataset)
         except Exception:  # a dataset that cannot be copied is lent as it is
-            lent = block.dataset
-        rng = np.random.default_rng(block.seed)
+            lent = dataset
+        rng = np.random.default_rng(seed)
         began = perf_counter()
         try:
-            raw: Any = self._call(lent, block.size, rng)
+            raw: Any = self._call(lent, size, rng)
         finally:
             now.called += perf_counter() - began
-        DRAWN[os.getpid() % SLOTS] += block.size
+        DRAWN[os.getpid() % SLOTS] += size
         if not self.one_by_one and isinstance(raw, Raised):
             raise SubjectFailed("raised", str(raw)) from raw.error
         if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
             raw = raw.copy(order="K")  # the code keeps it, and its next call may fill it anew
         try:
-            outputs = encode(raw, block.size)
+            outputs = encode(raw, size)
         except BadLength:
             raise
         except BadBatch as error:
@@ -340,7 +342,7 @@ class Subject:
         odd = Counter[str]()
         if outputs.texts or outputs.symbols is not None:
             odd.update({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
-        if lent is not block.dataset and not _are_equal(lent, block.dataset):
+        if lent is not dataset and not _are_equal(lent, dataset):
             odd["mutated its dataset"] += 1
         return outputs, odd
 
@@ -371,7 +373,7 @@ def _pickle_alike(a: Any, b: Any) -> bool:
 def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
     """Return how many numbers an output has; raise `WrongLength` if a small call does not return the size asked for."""
     try:
-        outputs, _ = subject.draw(Block(dataset, 2, stream.digest()))
+        outputs, _ = subject.draw(dataset, 2, stream.digest())
     except BadLength as error:
         raise WrongLength(f"`mechanism` must return one output for each of `size`: it {error}") from None
     except SubjectFailed as failure:

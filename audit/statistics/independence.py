@@ -313,20 +313,20 @@ def find_counters(drawn: Sequence[Sequence[Outputs]]) -> Iterator[str]:
 
     `drawn` has the calls on each dataset, in their order.
     """
-    names = set.intersection(*({name for name, _ in _list_columns(calls)} for calls in drawn)) if drawn else set()
-    for name in sorted(names):
-        columns = [column for calls in drawn for its, column in _list_columns(calls) if its == name]
-        if all(len(column) >= _FEWEST_RISING and np.all(np.diff(column) > 0) for column in columns):
+    for name, first in sorted(list_blocks(drawn[0][0]).items() if drawn and drawn[0] else ()):
+        if _rises(first) and all(_rises(_join_column(calls, name), _FEWEST_RISING) for calls in drawn):
             yield f"output{name}"
 
 
-def _list_columns(calls: Sequence[Outputs]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the single numbers that every output of some calls has, by name."""
-    blocks = [list_blocks(call) for call in calls if call.symbols is None]
-    if blocks and len(blocks) == len(calls):
-        for name, first in blocks[0].items():
-            if first.ndim == 1 and all(name in block and block[name].ndim == 1 for block in blocks):
-                yield name, np.concatenate([block[name] for block in blocks])
+def _rises(column: np.ndarray, fewest: int = 0) -> bool:
+    return column.ndim == 1 and len(column) >= fewest and bool(np.all(column[1:] > column[:-1]))
+
+
+def _join_column(calls: Sequence[Outputs], name: str) -> np.ndarray:
+    """Return a single number of every output of some calls; no number where some output has none of this name."""
+    columns = [list_blocks(call).get(name) for call in calls if call.symbols is None]
+    found = [column for column in columns if column is not None and column.ndim == 1]
+    return np.concatenate(found) if len(found) == len(calls) else np.empty(0)
 
 
 def find_spending(drawn: Sequence[Sequence[Outputs]]) -> str | None:

@@ -66,7 +66,7 @@ def draw_reference(check: PrivacyCheck, size: int) -> list[list[Outputs]]:
     """Return the sample that judges, both sides of the first pair in blocks."""
     subject, stream = Subject(check.mechanism), Stream(REFERENCE)
     return [
-        [subject.draw(block)[0] for block in Side(dataset, size, stream.child(side)).blocks()]
+        [subject.draw(*block)[0] for block in Side(dataset, size, stream.child(side)).blocks()]
         for side, dataset in enumerate(check.pairs[0])
     ]
 

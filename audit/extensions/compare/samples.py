@@ -78,7 +78,7 @@ def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Samp
     subject = Subject(mechanism)
 
     def draw(count: int, key: int) -> list[Outputs]:
-        return [subject.draw(block)[0] for block in Side(dataset, count, stream.child(key)).blocks()]
+        return [subject.draw(*block)[0] for block in Side(dataset, count, stream.child(key)).blocks()]
 
     draw(1, 0)
     begun, rounds = time.perf_counter(), 1

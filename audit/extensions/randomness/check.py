@@ -16,7 +16,6 @@ from audit.api import (
     UNNAMED,
     Allowance,
     BadLength,
-    Block,
     Evidence,
     Interval,
     InvalidCertificate,
@@ -202,7 +201,7 @@ def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tupl
 
 
 def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
-    outputs, odd = subject.draw(Block(dataset, size, stream.seed()))
+    outputs, odd = subject.draw(dataset, size, stream.seed())
     for kind in ("raised", "nan"):
         if odd[kind] == size:
             raise SubjectFailed(kind, "raised in every run" if kind == "raised" else "returned nothing but NaN")

@@ -24,7 +24,6 @@ from audit import AuditError, SubjectFailed
 from audit.api import (
     Allowance,
     BadBatch,
-    Block,
     Claim,
     InvalidArgument,
     Method,
@@ -230,13 +229,13 @@ class Search:
 
     def _trial(self, mechanism: Any, dataset: Any, side: int) -> Outputs:
         self.samples += _TRIAL
-        block = Block(dataset, _TRIAL, self.allowance.stream.child(side).seed())
+        block = dataset, _TRIAL, self.allowance.stream.child(side).seed()
         try:
-            return Subject(mechanism).draw(block)[0]
+            return Subject(mechanism).draw(*block)[0]
         except SubjectFailed as failure:
             if failure.kind != "raised":
                 raise
-            return Subject(mechanism, one_by_one=True).draw(block)[0]
+            return Subject(mechanism, one_by_one=True).draw(*block)[0]
 
     def _climb(self, cases: Any, start: int, settings: hypothesis.settings) -> None:
         """Try cases; at corners, only while methods give their epsilon."""

@@ -28,7 +28,6 @@ import numpy as np
 from audit import SubjectFailed
 from audit.api import (
     BadLength,
-    Block,
     Case,
     EventPair,
     Finding,
@@ -244,7 +243,7 @@ class _Source:
         session = self._session
         seed = self._stream.child(side, self._calls[side]).seed()
         self._calls[side] += 1
-        outputs, found = session.subject.draw(Block(self._datasets[side], size, seed))
+        outputs, found = session.subject.draw(self._datasets[side], size, seed)
         session.note(found)
         keys = outputs.keys()
         self._first_key = keys[0] if self._first_key is None else self._first_key

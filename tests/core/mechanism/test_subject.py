@@ -15,7 +15,6 @@ import pytest
 from scipy import stats
 
 from audit import AuditError, Labeled, PrivacyClaim, SubjectFailed, Verdict, check_privacy, per_call
-from audit.execution.seeds import Block
 from audit.mechanism import provenance
 from audit.mechanism.call import Subject
 from audit.mechanism.provenance import describe_distribution, describe_folder, find_source
@@ -61,7 +60,7 @@ CHANGES = {
 
 
 def odd_of(mechanism, dataset):
-    return Subject(mechanism).draw(Block(dataset, 3, np.random.SeedSequence(0)))[1]
+    return Subject(mechanism).draw(dataset, 3, np.random.SeedSequence(0))[1]
 
 
 @pytest.mark.parametrize("held", HELD)

@@ -11,7 +11,7 @@ import pytest
 
 import audit
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.events.candidates import EventPair, Folds, ScorerFits, TestDesign, Thresholds, choose_events
+from audit.events.candidates import EventPair, Folds, TestDesign, Thresholds, choose_events, fit_halves
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.counts import CollisionCounts, Monotone, SeenScore, SignedOutput
@@ -72,7 +72,7 @@ class Counts(Monotone):
 
 @pytest.mark.parametrize(("size", "scores"), [(2, 0), (3, 0), (4, 4), (5, 0)])
 def test_halves_are_compared_where_both_give_the_same_scores(size, scores):
-    halves = ScorerFits(Counts(), Folds.of(training(laplace, size))).halves
+    halves = fit_halves(Counts(), Folds.of(training(laplace, size)))
     assert [len(half) for half in halves] == [scores, scores]
 
 
