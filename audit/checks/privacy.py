@@ -209,18 +209,15 @@ class PrivacyCheck(Check):
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
-        found = self._gather(allowance)
-        return replace(found, tested=found.tested or self.complete(found).claim.point)
-
-    def _gather(self, allowance: Allowance) -> PrivacyEvidence:
+        found: PrivacyEvidence
         if self.parameters is not None or (self.datasets is not None and not isinstance(self.method, Method)):
-            found: PrivacyEvidence = plugins.find_search().gather(self, allowance)
-            return found
-        if isinstance(self.method, Method):
+            found = plugins.find_search().gather(self, allowance)
+        elif isinstance(self.method, Method):
             self.method.require_claim(self.claim)
-            gathered: PrivacyEvidence = self.method.gather(self, allowance)
-            return gathered
-        return self.gather_by_game(allowance, self.first_methods)
+            found = self.method.gather(self, allowance)
+        else:
+            found = self.gather_by_game(allowance, self.first_methods)
+        return replace(found, tested=found.tested or self.complete(found).claim.point)
 
     def gather_by_game(self, allowance: Allowance, first: Sequence[Method] = ()) -> PrivacyEvidence:
         """Look by some methods, then play the games: with few outputs where one of those has kept the claim."""

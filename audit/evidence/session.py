@@ -147,10 +147,13 @@ class Split:
         is_long = width == pairs == 1 and usual > largest  # fewer and longer calls train; as many more of them certify
         per_call = min(usual, largest) // (FEWEST_TRAINING_CALLS if is_long else TRAINING_CALLS)
         training = max(1, first // pairs)
-        size = _size_calls(per_call, budget, epsilon, training)
-        number = training // size
+        calls = min(MOST_CALLS, CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))  # so many that they alone refute
+        size = int(np.clip(min(per_call, budget / calls), 1, min(training, BLOCK)))
+        number, room = training // size, min(more, most)
         early = max(number // TRAINING_PER_EARLY, is_long * (TRAINING_CALLS - number))
-        return cls(number * size, _plan_steps(min(more, most), pairs, size), size, early)
+        steps = (MOST_MORE, MOST_MORE) if room >= 2 * MOST_MORE else (min(MOST_MORE, room),)
+        whole = (step // pairs // size * size for step in steps)  # of every pair, in whole calls
+        return cls(number * size, tuple(step for step in whole if step), size, early)
 
     @staticmethod
     def budget_for(runs: int, pairs: int) -> int:
@@ -178,18 +181,6 @@ def _count_training(budget: int, scanned: int, largest: int, stated: bool) -> tu
 def bound_call(width: int) -> int:
     """Return an upper bound of the outputs of one call of a game, where each output has `width` numbers."""
     return max(1, min(BLOCK, MOST_NUMBERS // width // TRAINING_CALLS))
-
-
-def _size_calls(per_call: float, budget: int, epsilon: float, training: int) -> int:
-    """Return the outputs of a call: at most `per_call`, and so few that the calls alone refute."""
-    calls = min(MOST_CALLS, CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
-    return int(np.clip(min(per_call, budget / calls), 1, min(training, BLOCK)))
-
-
-def _plan_steps(room: int, pairs: int, size: int) -> tuple[int, ...]:
-    """Return the outputs that each further step trains on: of every pair, in whole calls."""
-    steps = (MOST_MORE, MOST_MORE) if room >= 2 * MOST_MORE else (min(MOST_MORE, room),)
-    return tuple(part // pairs // size * size for part in steps if part // pairs >= size)
 
 
 def draw_calls(
