@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from audit import Labeled
 from audit.errors import InvalidArgument
 from mechanisms.exponential import ExponentialMechanism, label_mistakes
-from mechanisms.gaussian import GaussianMechanism
+from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax
@@ -107,6 +107,12 @@ def half_answer(dataset):
 def test_data_outside_the_domain_are_refused(mechanism, dataset):
     with pytest.raises(InvalidArgument):
         mechanism(dataset, 3, np.random.default_rng(0))
+
+
+def test_every_deviation_grows_with_the_sensitivity():
+    for kind in (GaussianMechanism, ClassicalGaussian):
+        one, three = (kind(count_positive, size, 0.9, 1e-4).deviation for size in (1.0, 3.0))
+        assert three == pytest.approx(3 * one, rel=1e-12)
 
 
 def test_a_huge_epsilon_and_a_tiny_bandwidth_are_answered():
