@@ -145,6 +145,15 @@ def laplace_trade_off(alpha, shift):
     return np.exp(-shift) / (4 * alpha) if alpha <= 0.5 else np.exp(-shift) * (1 - alpha)
 
 
+def test_who_reads_the_abstract_learns_which_checks_to_act_on(report):
+    assert repr(report) == "Report(FAIL: 4 of 6 checks as expected)"
+    *_, (_, advice) = write_abstract(report.certificate)
+    of_these = [check for check in report.certificate["checks"] if not is_met(check)]
+    assert {check["verdict"] for check in of_these} == {"FAIL", "INCONCLUSIVE"}
+    for check in report.certificate["checks"]:
+        assert (check["name"] in advice) == (check in of_these)
+
+
 def test_the_curve_of_a_stated_law_is_its_trade_off_function(certificate):
     """The recorded profile gives a function below the law's own, and near it: Laplace noise with shift / scale 0.8."""
     lines = certificate["checks"][0]["evidence"]["ways"][0]["curve"]["profile"]
