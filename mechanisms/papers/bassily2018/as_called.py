@@ -128,7 +128,7 @@ def soft_law(dataset: Labeled, build: Callable[[], SoftLabelService]) -> Finite:
 class Answers(Predictions):
     """All answers of a service; scores in halves of a bin, -1 for none."""
 
-    def _released(self, learner: Any) -> np.ndarray:
+    def _read_release(self, learner: Any) -> np.ndarray:
         answers = learner.predict(self.queries)
         if isinstance(learner, SoftLabelService):
             return np.where(np.isnan(answers), -1, np.round(2 * learner.bins * np.nan_to_num(answers))).astype(np.int64)

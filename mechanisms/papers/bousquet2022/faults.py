@@ -250,7 +250,7 @@ class ExactTargets(CubeMeanRegressor):
 class CountsByReplay(FittedObject):
     """Released counts, less the noise that the kept seed draws again, in either order."""
 
-    def _released(self, learner: KeepsSeed) -> Any:
+    def _read_release(self, learner: KeepsSeed) -> Any:
         noise = np.random.default_rng(learner.seed_).laplace(scale=2.0, size=2)
         counts = np.array(list(learner.counts_.values()))
         return np.round([counts - noise, counts - noise[::-1]], 6)
