@@ -154,6 +154,8 @@ def _read_csv(path: Path) -> dict[str, Any]:
 
 
 def _columns_of(names: list[str], rows: list[list[Any]]) -> dict[str, Any]:
+    if not rows:
+        raise ValueError("it holds names of columns, and no row")
     for number, row in enumerate(rows, 1):
         if len(row) != len(names):
             raise ValueError(f"row {number} has {len(row)} entries, expected {len(names)}")
