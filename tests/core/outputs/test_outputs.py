@@ -247,6 +247,14 @@ def test_columns_have_the_names_of_their_places():
     assert {'["p"].a', '["p"].b', '["v"]', '["when"]'} < set(names)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "is_named"),
+    [([{"n": 1.5}, {"n": 2.5}], True), ([(1.5, "a"), (2.5, "b")], True), ([1.5, 2.5], False), (np.eye(2), False)],
+)
+def test_events_name_the_places_of_structures_only(outputs, is_named):
+    assert Reading.of([encode(outputs, 2)]).is_named is is_named
+
+
 def test_a_type_that_varies_becomes_a_column_of_codes():
     left, right = encode([1, 2, 3], 3), encode([1.0, 2.0, 3.0], 3)
     reading = Reading.of([left, right])

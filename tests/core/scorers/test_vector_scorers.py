@@ -17,7 +17,7 @@ from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.events.candidates import TestDesign, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import Training
-from audit.scorers.rows import Coordinates, MedianDistances, nearness
+from audit.scorers.rows import Coordinates, Layout, MedianDistances, nearness
 from audit.scorers.vectors import separation
 from tests.core.scorers.exact_value import value_of
 
@@ -108,6 +108,11 @@ def test_identical_sides_certify_nothing(mechanism):
     claim = PrivacyClaim(0.05, 0.0, Local())
     result = check_privacy(blind, claim, [(0, 1)], budget=4_000, significance=0.001, method="fixed")
     assert result.epsilon_lower_bound == 0.0
+
+
+def test_coordinates_of_one_block_answer_one_copy_of_the_input():
+    assert Layout.of(([1.0, 2.0], [1.0, 3.0]), 4).blocks.tolist() == [0, 0, 1, 1]
+    assert Layout.of(([1.0], [2.0]), 4).blocks.tolist() == [0, 0, 0, 0]
 
 
 def test_the_sum_of_nearness_does_not_show_the_last_bits_of_its_terms():
