@@ -49,10 +49,23 @@ def test_gaussian_profile():
     assert GaussianClaim(0.0).profile(0.0) == 0.0
 
 
+@pytest.mark.parametrize("open_points", [(2.0, None), (None, 2.0)])
+def test_an_order_that_one_direction_leaves_open_keeps_nothing(monkeypatch, open_points):
+    claim, found = ZeroConcentratedClaim(0.4), iter(open_points)
+    assert claim.judge_exactly(LaplaceLoss(1.0)).keeps
+    monkeypatch.setattr("audit.claims.curves._above_parabola", lambda *_: next(found))
+    assert claim.judge_exactly(LaplaceLoss(1.0)).keeps is None
+
+
 def test_polygon_lies_below_convex_functions():
     x = np.linspace(0, 1, 12)
     fine = np.linspace(0, 1, 1001)
-    for function in (lambda a: (1 - a) ** 2, lambda a: np.maximum(0, 1 - 3 * a), lambda a: 1 - np.sqrt(a)):
+    for function in (
+        lambda a: (1 - a) ** 2,
+        lambda a: np.maximum(0, 1 - 3 * a),
+        lambda a: a + a**2,
+        lambda a: 1 - np.sqrt(a),
+    ):
         below = np.interp(fine, *polygon_below(x, function(x)))
         assert np.all(below <= function(fine) + 1e-12)
 

@@ -372,3 +372,8 @@ def test_a_suspicion_is_confirmed_by_as_many_fits_as_tell_a_pair_apart_for_sure(
     for pair in ((X[:2], X[1:3]), None):
         list(check.confirm(EstimatorEvidence(0, found_pair=pair), Allowance(10_000, 0.05, Stream(0)), 1e-6))
     assert [allowance.budget for allowance in given] == [400 + math.ceil(60 / math.log1p(math.exp(-1))), 10_000]
+
+
+def test_predictions_are_asked_at_the_points_that_are_given():
+    check = EstimatorCheck(name="any", estimator=CubeVoteClassifier(**PUBLIC), X=X, y=Y, points=X[3:5])
+    assert np.array_equal(check.mechanism.points, X[3:5])

@@ -152,6 +152,7 @@ def test_what_does_not_fit_is_refused(settings, said):
     given = {"name": "it", "make": Budget, "claim": CLAIM, "pairs": PAIRS, "analyst": [("ask", 0, 0.1)], **settings}
     with pytest.raises((InvalidArgument, NotNeighboring), match=said):
         InteractiveCheck(**given)
+    assert Moves({"ask": [[1]]}, 1).length == 1
     for table, length in ({}, 8), ({"ask": 3}, 8), ({"ask": [[]]}, 8), ({"ask": [[1]]}, 0), ([], 8):
         with pytest.raises(InvalidArgument):
             Moves(table, length)
@@ -177,6 +178,19 @@ def test_a_budget_that_holds_is_not_refuted_and_one_without_limit_is_told_by_tur
     page = (tmp_path / "certificate.html").read_text()
     assert all(turn.answer in page for turn in turns)
     assert f"3. ask(0, 1) -> {turns[2].answer}" in str(result)
+
+
+class Echo(Unlimited):
+    def tell(self, value):
+        return value
+
+
+def test_a_shown_move_names_the_answer_that_it_repeats():
+    def analyst():
+        answer = yield "ask", 0, 30.0
+        yield "tell", answer
+
+    assert [turn.move for turn in audited(Echo, analyst).conversation] == ["ask(0, 30)", "tell(answer 1)"]
 
 
 class AdmitsNan(Budget):

@@ -20,6 +20,7 @@ from mechanisms.papers.bassily2018.section4 import (
     ServiceSize,
     SpreadMistakes,
     most_bad_points,
+    teacher_examples,
     transfer_records,
 )
 from mechanisms.papers.bassily2018.section5 import FEW, full_run, soft_teachers, stable_alpha
@@ -38,6 +39,12 @@ def trained(flip, examples, count, rng):
     """Draw examples on one piece and train: the law of teachers by definition."""
     features = rng.random((count, examples))
     return best_thresholds(features, (features >= 0.5) ^ (rng.random(features.shape) < flip))
+
+
+def test_examples_of_a_teacher_by_hand():
+    """(2 ln 2 + ln(3 * 1000 / 0.05)) / (1 / 2), and twice that where no rule is right; beta is 1 / 20."""
+    assert teacher_examples(0.5, 2.0, 1000, True) == pytest.approx(2 * (2 * math.log(2) + math.log(60_000)))
+    assert teacher_examples(0.5, 2.0, 1000, False) == pytest.approx(4 * (2 * math.log(2) + math.log(60_000)))
 
 
 @pytest.mark.parametrize(("flip", "examples"), [(0.0, 1), (0.0, 7), (0.0, 200), (0.02, 600), (0.1, 600)])

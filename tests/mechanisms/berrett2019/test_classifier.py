@@ -134,6 +134,7 @@ def test_fits_follow_the_law_and_those_with_half_the_noise_do_not():
     assert law.fit_pvalue(drawn(80.0), rng) < 1e-8
     assert HalvesLaw.of(POINTS, 1 - LABELS, 40.0, 0.5).fit_pvalue(right, rng) < 1e-8
     assert np.isfinite(law.log_likelihood(right)).all()
+    assert (law.log_likelihood(np.full_like(right, np.nan)) == -np.inf).all()
     assert law.normal_scores(right[:, :3], rng) is None
 
 
