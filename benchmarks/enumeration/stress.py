@@ -311,7 +311,7 @@ def true_law(early: dict[Any, Fraction]) -> dict[str, Fraction]:
     """Return the law of each of these programs, by the names of its outputs."""
     end, kept = 1 - sum(early.values()), Fraction(0.6)
     law = {**early, "kept": end * kept, "not kept": end * (1 - kept)}
-    return {walk.walk.identify(output): mass for output, mass in law.items()}
+    return {walk.identify(output): mass for output, mass in law.items()}
 
 
 def is_right(law: audit.EnumeratedLaw, truth: dict[str, Fraction]) -> bool:
@@ -329,7 +329,7 @@ def list_programs() -> Iterator[tuple[str, Callable[[Any, Any], Any], dict[str, 
         for name in LOCALS:
             yield f"{shape}, local: {name}", holding(name, wait), truth
     for name, program in FLOWS.items():
-        yield f"flow: {name}", program, find_law_by_replay(program, walk.walk.identify)
+        yield f"flow: {name}", program, find_law_by_replay(program, walk.identify)
 
 
 @contextmanager

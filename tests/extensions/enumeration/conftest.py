@@ -18,4 +18,4 @@ if "DP_AUDIT_ENUMERATION" not in os.environ:
 def in_this_process_under_coverage(monkeypatch):
     """Enumerate in this process where coverage is measured: a forked process would take its measurement with it."""
     if "COVERAGE_FILE" in os.environ:
-        monkeypatch.setattr("audit.extensions.enumeration.apart.FORKS", False)
+        monkeypatch.setattr("audit.execution.sandbox.FORKS", False)

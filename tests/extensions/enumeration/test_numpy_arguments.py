@@ -13,7 +13,8 @@ import pytest
 from scipy import stats
 
 import audit
-from audit.extensions.enumeration import apart, real_outputs
+from audit.api import sandbox
+from audit.extensions.enumeration import real_outputs
 from audit.extensions.enumeration.sources import ForkingGenerator, ForkingRandomState
 
 REAL = {"numpy": np.random.Generator, "random_state": np.random.RandomState}
@@ -167,8 +168,8 @@ def source_of(source, seed):
 @pytest.mark.parametrize(("source", "name", "arguments"), list(grid()), ids=lambda part: str(part).replace("\n", ""))
 def test_what_numpy_draws_has_the_enumerated_law_or_none(source, name, arguments, monkeypatch):
     """The null: the share of each output among 400 has its enumerated probability. None are drawn beside the law."""
-    monkeypatch.setattr(apart, "FORKS", False)
-    monkeypatch.setattr(real_outputs, "call_in_fork", lambda *_: None)
+    monkeypatch.setattr(sandbox, "FORKS", False)
+    monkeypatch.setattr(real_outputs, "_draw_all", lambda *_: None)
     law = audit.enumerate_law(lambda _, rng: repr(called(rng, name, arguments)), 0, rng=source, time_limit=5.0)
     if law.not_followed and law.residual >= 1e-6:  # a long tail is left over too
         return
