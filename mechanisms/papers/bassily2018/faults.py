@@ -243,7 +243,7 @@ _CHUNKS = [
         _NEAR,
         **BY_LAW | {"budget": 2_000},
     ),
-    fault("shared statistics", _SHARED, _OUTLIER, method="fixed", **_SPLIT),
+    fault("shared statistics", _SHARED, _OUTLIER, method="fixed", **_SPLIT | {"budget": 20_000}),
     fault(
         "consecutive chunks, searched",
         Transcripts(ChunkedVotes(first_label, by_position), SINGLE),

@@ -25,8 +25,8 @@ Teacher = Callable[[np.ndarray], Any]
 
 def chunks_of(X: np.ndarray, y: np.ndarray, chunks: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Draw a chunk for each record; return the records of each chunk, as indices."""
-    if y.ndim != 1 or len(X) != len(y):
-        raise InvalidArgument.of("y", f"have shape ({len(X)},)", y.shape)
+    if y.ndim != 1 or X.shape[:1] != y.shape:  # a sparse matrix, None and text have no rows as arrays
+        raise InvalidArgument("`X` must be an array with a row for each record, and `y` must hold a label for each")
     assigned = rng.integers(chunks, size=len(X))
     order = np.argsort(assigned, kind="stable")
     return np.split(order, np.searchsorted(assigned[order], np.arange(1, chunks)))
