@@ -58,14 +58,9 @@ def core_alone(request):
 
 @pytest.fixture(autouse=True, scope="session")
 def forked_interpreters():
-    """Fork the interpreters in which a mechanism is looked at anew, and ask few; `core/checks/test_caches.py` does not.
-
-    Noise of continuous laws, as that of all other tests of caches, never comes again in another process.
-    """
-    new_processes = importlib.import_module("audit.evidence.new_processes")
+    """Fork the interpreters in which a mechanism is looked at anew; `core/checks/test_caches.py` starts real ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(new_processes, "start", start_forked)
-        patch.setattr(new_processes, "_LEVEL", 0.01)
+        patch.setattr(importlib.import_module("audit.evidence.new_processes"), "start", start_forked)
         yield
 
 

@@ -21,10 +21,9 @@ SOURCE = np.random.default_rng()
 
 @pytest.fixture(autouse=True, scope="module")
 def real_interpreters():
-    """Start as many new interpreters as a user's audit, of which `tests/conftest.py` forks few for other tests."""
+    """Start new interpreters, which `tests/conftest.py` forks for other tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(new_processes, "start", sandbox.start)
-        patch.setattr(new_processes, "_LEVEL", 1e-6)
         yield
 
 
