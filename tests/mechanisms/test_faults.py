@@ -147,15 +147,19 @@ def test_a_split_by_position_gives_a_shrunk_counterexample(monkeypatch):
     assert abs(len(left) - len(right)) == 1
 
 
-@pytest.mark.parametrize("name", ["rounded scale", "short tail", "sample deviation", "classical Gaussian"])
-def test_the_parameters_that_break_a_claim_are_found(name, monkeypatch):
+# A corner of its parameters breaks `rounded scale`, and corners are tried first: few settings are tried before.
+@pytest.mark.parametrize(
+    ("name", "fewest"),
+    [("rounded scale", 10), ("short tail", 20), ("sample deviation", 20), ("classical Gaussian", 20)],
+)
+def test_the_parameters_that_break_a_claim_are_found(name, fewest, monkeypatch):
     """Each keeps its claim at most settings; the setting that breaks it is found, and certified on fresh outputs."""
     monkeypatch.setattr(pair_search, "_EXAMPLES", 40)  # `dp-audit run` tries more
     monkeypatch.setattr(pair_search, "_SHRINKING", 10)
     made = next(made for made in parameters.CHECKS if made.name.endswith(name))
     result = run([made], significance=0.001, seed=1, workers=0, budget="quick").results[0]
     assert result.outcome == "FAIL, expected", result.reason
-    assert result.evidence.searched.settings > 10
+    assert result.evidence.searched.settings > fewest
 
 
 @pytest.mark.parametrize("check", [*randomness.CHECKS, *independence.CHECKS], ids=lambda check: check.name)

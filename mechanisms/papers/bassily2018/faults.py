@@ -23,6 +23,7 @@ from mechanisms.papers.bassily2018.algorithm2 import BOTTOM, DistanceToInstabili
 from mechanisms.papers.bassily2018.algorithm3 import Transcripts, phase_cases, released
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftTranscripts
+from mechanisms.papers.bassily2018.algorithm8 import histograms
 from mechanisms.papers.bassily2018.noise import optimal, printed, printed_soft, pure
 from mechanisms.papers.bassily2018.section5 import FEW
 from mechanisms.papers.rows import BASSILY, Cases, Concealed, Fault
@@ -230,13 +231,15 @@ def near_the_mean(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
     return VoteTable()((np.abs(values - 4.0) < values.std())[:, None].astype(int))
 
 
-_TEN_CHUNKS = OverlappingChunks(10)
+_THREE, _TEN_CHUNKS = OverlappingChunks(3), OverlappingChunks(10)
 _NEAR = _TEN_CHUNKS.pair(REFERENCE.threshold + REFERENCE.lam * _level, _move > 0)
+_LAST = _THREE.pair(np.full(11, 20.5), np.r_[np.ones(10, dtype=bool), False])
 _SPLIT: dict[str, Any] = {"claimed": SMALL_CLAIM, "budget": 2_000}
 _SHARED = Transcripts(near_the_mean, pure(*SMALL_CLAIM, 1))
 _OUTLIER = tuple(np.r_[np.linspace(1.0, 2.0, 40), outlier] for outlier in (1.5, 1000.0))
 _LISTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20)
 _CHUNKS = [
+    fault("overlapping chunks s=3, one epoch lam=1", algorithm1.StoppingTimes(_THREE, ONE_EPOCH), _LAST, **OF_EPOCH),
     fault(
         "overlapping chunks s=10, printed",
         algorithm1.StoppingTimes(_TEN_CHUNKS, REFERENCE),
@@ -299,11 +302,18 @@ def center_bins(scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(codes >= 0, codes / 8 - 0.375 + median, codes)
 
 
+def show_bins(scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release with each answer which bins of the first partition are empty."""
+    seen = (histograms(scores, 4)[0] > 0).ravel()
+    return np.hstack([_SCORES(scores, size, rng), np.broadcast_to(seen, (size, seen.size))])
+
+
 _TWICE = Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False, is_fresh=False)))
 _EVEN = equal_distances(SOFT.threshold)
 _SOFT = [
     fault("soft labels, same noise twice", _TWICE, _EVEN, budget=100_000),
     fault("soft labels, bins from the data", center_bins, (_table(0.30), _table(0.35)), budget=2_000),
+    fault("soft labels, other bins shown", show_bins, (_table(0.30), _table(0.9)), budget=2_000),
 ]
 
 # Utility: services that keep their privacy and break the theorems' promises

@@ -351,6 +351,27 @@ FORMULAS: dict[tuple[str, str], Formula] = {
     ("Theorem 4.7", "1 / alpha"): Formula(partial(asked_records, "alpha", False), 5 / 2, _DEEP),
     ("Theorem 4.7", "V"): Formula(partial(asked_records, "vc", False), 3 / 2, _WIDE),
 }
+RUNS = 8  # the least share then stands for 220 BOTTOMs or more: an exponent is off by 0.07 at most
+CLOSE = 0.15  # of an exponent, relative: logarithms add 0.07 at these sizes, and the runs 0.07
+
+
+def measured_bottoms(records: float, queries: float) -> tuple[float, float]:
+    """Return the mean BOTTOMs of whole runs at the cutoff that thresholds really need, and that cutoff."""
+    size = ServiceSize(records, queries)
+    cutoff = size.stable_cutoff()
+    service = size.service(cutoff, size.noise(cutoff))
+    rng = np.random.default_rng([int(records), int(queries)])
+    return float(np.mean([service.bottoms(rng) for _ in range(RUNS)])), cutoff
+
+
+def measured_cases(axis: str) -> Cases:
+    """Compare the exponent of the share of BOTTOMs, from a size to four times it, and their number with the cutoff."""
+    sizes = {"n": ((2.5e7, 2.5e5), (1e8, 2.5e5)), "m": ((5e7, 1e5), (5e7, 4e5))}[axis]
+    found = [measured_bottoms(*size) for size in sizes]
+    shares = [bottoms / m for (bottoms, _), (_, m) in zip(found, sizes, strict=True)]
+    cases = [(f"exponent in {axis}", math.log(shares[1] / shares[0], 4), {"n": -2.0, "m": 1.0}[axis])]
+    levels = zip(sizes, found, strict=True)
+    return [*cases, *((f"BOTTOMs at n={n:g} m={m:g}", bottoms, due) for (n, m), (bottoms, due) in levels)]
 
 
 def answers_at(size: ServiceSize, part: float = 1.0, examples: int | None = None) -> AtMost:
@@ -427,4 +448,8 @@ CHECKS: list[GuaranteeCheck | InequalityCheck] = [
     ),
     *(guarantee(*row, slack=0.05) for row in STUDENTS),
     *(formula_check(f"rate of {theorem} in {axis}", theorem, each) for (theorem, axis), each in FORMULAS.items()),
+    *(
+        BASSILY.quote(f"rate self-consistent, {axis}", partial(measured_cases, axis), "==", tolerance=CLOSE)
+        for axis in ("n", "m")
+    ),
 ]

@@ -113,10 +113,11 @@ def add_counts(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray
     return np.hstack([VOTES(data, size, rng), np.tile(count_records(data), (size, 1))])
 
 
-def add_noise_to_labels(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Release noisy numbers of label-1 records, in place of sums centered by 1/2."""
+def add_noise_to_labels(data: Labeled, size: int, rng: np.random.Generator, is_mean: bool = False) -> np.ndarray:
+    """Release noisy numbers of label-1 records, or noisy mean labels, in place of sums centered by 1/2."""
     ones = cube_sums(data) + count_records(data) / 2
-    return ones + rng.laplace(scale=1.0, size=(size, ones.size))
+    shown = ones / np.maximum(count_records(data), 1) if is_mean else ones
+    return shown + rng.laplace(scale=1.0, size=(size, ones.size))
 
 
 def fit_cubes(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -148,6 +149,7 @@ _CUBES = [
         ("sign labels", 1.0, Concealed(DrawnVotes(0.5, lambda data: 2 * cube_sums(data))), _FLIP, 0.5),
         ("unchecked label 2", 1.5, DrawnVotes(0.5, cube_sums), _TWO_PAIR, 0.5),
         ("from the data", math.inf, fit_cubes, (_RANGE, replace_first(_RANGE, 0.6)), 1.0),
+        ("noise on the means", 2.0, partial(add_noise_to_labels, is_mean=True), _ALONE_PAIR, 1.0),
     )
 ]
 

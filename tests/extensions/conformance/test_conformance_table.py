@@ -64,8 +64,8 @@ def test_every_case_has_a_fault():
 
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_fault_fails_where_its_case_looks(case):
-    """400 outputs: each fault has a loss that they show beyond doubt."""
-    (found,) = conform(faulty(case), queries=[FAULTS[case].query], cases=[case], workers=0, draws=400, timeout=300)
+    """2,000 outputs: each fault has a loss that they show beyond doubt."""
+    (found,) = conform(faulty(case), queries=[FAULTS[case].query], cases=[case], workers=0, draws=2_000, timeout=300)
     assert found.fails, found
     left, right = (eval(side, {"nan": math.nan, "inf": math.inf}) for side in (found.left, found.right))
     assert repr(left) != repr(right)

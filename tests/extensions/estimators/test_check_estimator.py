@@ -126,7 +126,7 @@ class InRecordOrder(NoisyMean):
     ],
 )
 def test_what_is_kept_of_the_data_fails_by_name(kind, name):
-    result = checked(kind(), claim=audit.PrivacyClaim(0.1))
+    result = checked(kind(), claim=audit.PrivacyClaim(1.0))
     assert result.verdict is audit.Verdict.FAIL, result
     assert name in suspected(result)
 
@@ -140,7 +140,7 @@ class OneSeed(CubeVoteClassifier):
 
 
 def test_one_seed_for_everybody_fails():
-    result = checked(OneSeed(**PUBLIC), claim=audit.PrivacyClaim(0.1))
+    result = checked(OneSeed(**PUBLIC))
     assert result.verdict is audit.Verdict.FAIL, result
     assert "two unseeded fits differ" in suspected(result)
 
@@ -159,13 +159,13 @@ def test_twice_the_budget_fails(monkeypatch):
 
 
 def test_classes_from_the_labels_fail_unless_they_are_public():
-    assert "no rare class is kept" in suspected(checked(CubeVoteClassifier(), 40))
-    assert not suspected(checked(CubeVoteClassifier(), 40, public=("classes",)))
+    assert "no rare class is kept" in suspected(checked(CubeVoteClassifier()))
+    assert not suspected(checked(CubeVoteClassifier(), public=("classes",)))
 
 
 @pytest.mark.parametrize("kind", [CubeVoteClassifier, LabelPrivateNeighbors])
 def test_correct_estimators_are_not_suspected(kind):
-    result = checked(kind(**PUBLIC), 40)
+    result = checked(kind(**PUBLIC))
     assert result.verdict is not audit.Verdict.FAIL, result
     assert {line.outcome for line in result.properties} == {"kept"}
 
@@ -282,7 +282,7 @@ def test_what_does_not_follow_from_the_release_is_no_pass(kind, release):
 
 
 def test_a_suspected_pair_is_judged_on_all_that_leaves_whatever_is_stated():
-    result = checked(KeepsMean(0.1, **PUBLIC), release=CubeVoteRelease(CubeVoteClassifier(0.1, **PUBLIC), 2))
+    result = checked(KeepsMean(**PUBLIC), 300, release=CubeVoteRelease(CubeVoteClassifier(**PUBLIC), 2))
     assert result.verdict is audit.Verdict.FAIL
     assert "no record is kept" in suspected(result)
 

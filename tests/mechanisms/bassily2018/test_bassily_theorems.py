@@ -14,11 +14,13 @@ import pytest
 from scipy.stats import ks_2samp
 
 from audit.errors import InvalidArgument
+from mechanisms.papers.bassily2018 import section4
 from mechanisms.papers.bassily2018.section4 import (
     PieceService,
     PieceTask,
     ServiceSize,
     SpreadMistakes,
+    measured_cases,
     most_bad_points,
     teacher_examples,
     transfer_records,
@@ -150,6 +152,14 @@ def test_the_extremum_is_that_of_all_layouts(teachers, mistakes, points, share):
     )
     assert most == most_bad_points(teachers, mistakes, share, points)
     assert most < mistakes / share
+
+
+def test_teachers_that_ignore_most_of_their_examples_break_the_rate(monkeypatch):
+    monkeypatch.setattr(section4, "RUNS", 2)
+    teachers = PieceTask.teachers
+    monkeypatch.setattr(PieceTask, "teachers", lambda task, k, n, rng: teachers(task, k, min(n, 100), rng))
+    (_, exponent, due), *_ = measured_cases("n")
+    assert abs(exponent - due) > 2 * section4.CLOSE
 
 
 def test_a_corrupted_theorem_is_refuted():
