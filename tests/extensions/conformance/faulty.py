@@ -199,7 +199,7 @@ FAULTS: dict[str, Fault] = {
     # it fails on every input
     "ordinary": _around("sum", lambda right, p, data, rng: right(data, np.random.default_rng(0)), also=tuple(CASES)),
     "epsilon 1, 2, 3": _wrong_at("count", lambda p: p.epsilon in (2, 3), relation="add/remove"),
-    "epsilon 5, 6, 7, 10": _wrong_at("randomized response", lambda p: p.epsilon == 6, 1e9),
+    "epsilon 5, 6, 7, 10": _wrong_at("randomized response", lambda p: p.epsilon == 5, 1e9),
     "epsilon 1/3, 1.5, .1": _wrong_at("sum", lambda p: p.epsilon == 1.5, 2.0),
     "epsilon at and beside powers of two": _wrong_at("laplace noise", lambda p: p.epsilon in _BESIDE),
     "tiny epsilon": _wrong_at("geometric noise", lambda p: p.epsilon <= 1e-3, 1e7),
