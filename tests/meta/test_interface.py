@@ -47,7 +47,7 @@ def test_a_wrong_keyword_is_named_with_those_that_there_are(name):
     [
         (lambda: audit.PrivacyClaim(eps=1), "epsilon"),
         (lambda: audit.RenyiClaim(ordr=8, epsilon=4), "order"),
-        (lambda: audit.check_stability(None, bonud=1), "bound"),
+        (lambda: audit.check_privacy(None, clam=1), "claim"),
         (lambda: audit.PrivacyCheck(name="sum", mecanism=None), "mechanism"),
     ],
 )
