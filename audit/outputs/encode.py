@@ -515,14 +515,25 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
     forms = {(part.shape[1:], part.dtype) if isinstance(part, np.ndarray) else None for part in parts}
     is_array = len(forms) == 1 and None not in forms
     raw: Any = np.concatenate(parts) if is_array else [row for part in parts for row in part]
-    if is_array and all(batch.numbers is batch.raw for batch in batches):
-        names = batches[0].texts.keys()
-        if all(batch.names is None and batch.texts.keys() == names for batch in batches):
-            texts = {name: Texts.join([batch.texts[name] for batch in batches]) for name in names}
-            return Outputs(raw, raw, texts=texts)  # float64 without NaN, kept once
+    if is_array and _are_alike(batches):  # the usual case: nothing has to be taken apart
+        texts = {name: Texts.join([batch.texts[name] for batch in batches]) for name in batches[0].texts}
+        once = all(batch.numbers is batch.raw for batch in batches)  # float64 without NaN, kept once
+        numbers = raw if once else np.concatenate([batch.numbers for batch in batches])
+        return Outputs(raw, numbers, names=batches[0].names, texts=texts)
     apart = [_split(batch) for batch in batches]
     reading = Reading.of([part for parts in apart for _, part in parts], codes=False)
     return _concatenate([reading.read(batch, parts) for batch, parts in zip(batches, apart, strict=True)], raw)
+
+
+def _are_alike(batches: Sequence[Outputs]) -> bool:
+    """Test whether arrays were read in the same columns, row by row alike, and hold numbers only."""
+    names, width, texts = batches[0].names, batches[0].numbers.shape[1:], batches[0].texts.keys()
+    return len(names or ()) <= _MOST_COLUMNS and all(
+        batch.symbols is None
+        and not (batch.mixed or batch.ragged or batch.raw.dtype == object)
+        and (batch.names, batch.numbers.shape[1:], batch.texts.keys()) == (names, width, texts)
+        for batch in batches
+    )
 
 
 def _concatenate(read: Sequence[Outputs], raw: Any) -> Outputs:
