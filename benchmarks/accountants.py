@@ -22,10 +22,7 @@ from dp_accounting.pld import PLDAccountant, privacy_loss_distribution
 from dp_accounting.rdp import RdpAccountant
 
 from audit import Substitution, check_accounting
-from audit.extensions.training.accountants.brackets import (
-    ShuffledEpochs,
-    epsilon_bracket,
-)
+from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
 
 DELTA = 1e-5
 

@@ -82,12 +82,7 @@ def _accuracy(name: str, data: Any, private: Any, plain: Any, epsilons: tuple[fl
 LOGISTIC = make_pipeline(MinMaxScaler(), LogisticRegression(C=100.0))
 FIGURES: dict[str, tuple[Comparison, ...]] = {
     "consistency": (
-        _accuracy(
-            "breast cancer, two features",
-            tumors,
-            CubeVoteClassifier(bounds=SHAPE, projection=None),
-            LOGISTIC,
-        ),
+        _accuracy("breast cancer, two features", tumors, CubeVoteClassifier(bounds=SHAPE, projection=None), LOGISTIC),
         Comparison(
             "diabetes, body mass index: root mean squared error",
             body_mass,
@@ -98,12 +93,7 @@ FIGURES: dict[str, tuple[Comparison, ...]] = {
         ),
     ),
     "cover-learning": (
-        _accuracy(
-            "breast cancer, two features",
-            tumors,
-            CoverClassifier(bounds=SHAPE, projection=None),
-            LOGISTIC,
-        ),
+        _accuracy("breast cancer, two features", tumors, CoverClassifier(bounds=SHAPE, projection=None), LOGISTIC),
     ),
     "stability-learning": (
         _accuracy(
@@ -116,11 +106,7 @@ FIGURES: dict[str, tuple[Comparison, ...]] = {
     ),
     "local-classification": (
         _accuracy(
-            "breast cancer, worst radius",
-            radii,
-            LocalVoteClassifier(bounds=RADIUS, projection=None),
-            LOGISTIC,
-            MORE,
+            "breast cancer, worst radius", radii, LocalVoteClassifier(bounds=RADIUS, projection=None), LOGISTIC, MORE
         ),
     ),
     "label-privacy": (

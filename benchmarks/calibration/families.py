@@ -14,14 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
-from audit import (
-    GaussianClaim,
-    Group,
-    Local,
-    PrivacyClaim,
-    RenyiClaim,
-    ZeroConcentratedClaim,
-)
+from audit import GaussianClaim, Group, Local, PrivacyClaim, RenyiClaim, ZeroConcentratedClaim
 from audit.laws import Finite, Gaussian, Laplace, Law, TwoSidedGeometric
 
 LOCAL = Local()
@@ -141,11 +134,7 @@ LAPLACE = Family("pure", "Laplace", PrivacyClaim(1.0, 0.0, LOCAL), lambda f: Noi
 RESPONSE = Family("pure", "randomised response", PrivacyClaim(1.0, 0.0, LOCAL), Response)
 GEOMETRIC = Family("pure", "geometric", PrivacyClaim(1.0, 0.0, LOCAL), Geometric)
 ON_A_GRID = Family(
-    "pure",
-    "geometric on a grid",
-    PrivacyClaim(1.0, 0.0, LOCAL),
-    lambda f: Geometric(f / GRID, 1 / GRID),
-    ((0, GRID),),
+    "pure", "geometric on a grid", PrivacyClaim(1.0, 0.0, LOCAL), lambda f: Geometric(f / GRID, 1 / GRID), ((0, GRID),)
 )
 SHOWN_AS_FLOAT = Family(
     "approximate",

@@ -16,12 +16,7 @@ Data = dict[str, Any]
 def data_of(cells: Sequence[Cell]) -> Data:
     """Return the counts as plain data, one row per case."""
     rows = [_row(list(group)) for _, group in groupby(cells, key=lambda cell: cell.case)]
-    return {
-        "version": version("dp-audit"),
-        "significance": SIGNIFICANCE,
-        "confidence": CONFIDENCE,
-        "rows": rows,
-    }
+    return {"version": version("dp-audit"), "significance": SIGNIFICANCE, "confidence": CONFIDENCE, "rows": rows}
 
 
 def _row(cells: Sequence[Cell]) -> Data:

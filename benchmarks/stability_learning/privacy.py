@@ -11,13 +11,7 @@ from scipy.optimize import brentq
 
 from audit.laws import compose
 from benchmarks.tables import show
-from mechanisms.papers.bassily2018.accuracy import (
-    SETTINGS,
-    printed_failure,
-    printed_k,
-    sparse_alpha,
-    sure_failure,
-)
+from mechanisms.papers.bassily2018.accuracy import SETTINGS, printed_failure, printed_k, sparse_alpha, sure_failure
 from mechanisms.papers.bassily2018.algorithm1 import (
     LEVELS,
     MOVES,

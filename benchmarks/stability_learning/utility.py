@@ -28,12 +28,7 @@ from mechanisms.papers.bassily2018.section4 import (
     transfer_records,
 )
 from mechanisms.papers.bassily2018.section5 import full_run, unsure_probability
-from mechanisms.papers.bassily2018.stable_learners import (
-    CELLS,
-    CellStability,
-    deviation,
-    two_stage_deviation,
-)
+from mechanisms.papers.bassily2018.stable_learners import CELLS, CellStability, deviation, two_stage_deviation
 from mechanisms.parts.sparse_vector import Noise
 
 

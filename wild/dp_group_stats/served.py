@@ -17,7 +17,4 @@ def noisy_sum(dataset, rng):
     return sum(clipped) + noise
 
 
-MECHANISMS = {
-    "sum": noisy_sum,
-    "mean": lambda dataset, rng: noisy_sum(dataset, rng) / len(dataset),
-}
+MECHANISMS = {"sum": noisy_sum, "mean": lambda dataset, rng: noisy_sum(dataset, rng) / len(dataset)}

@@ -17,10 +17,7 @@ COUNTERS = {
     "ABCRG": lambda noise: ABCRG(kOrder=2, noiMech=noise),
     "KTCR": lambda noise: KTCR(h=2, N=1, k=2, noiMech=noise, withPrivateBudget=False),
 }
-NOISES = {
-    "Laplace": lambda: LapNoiMech(EPSILON),
-    "Gaussian": lambda: GaussNoiMech(EPSILON, DELTA),
-}
+NOISES = {"Laplace": lambda: LapNoiMech(EPSILON), "Gaussian": lambda: GaussNoiMech(EPSILON, DELTA)}
 
 
 def counter(make, noise):

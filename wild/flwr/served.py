@@ -44,8 +44,4 @@ def single(dataset, size, rng):
     return local(dataset, size, rng)[:, 0]
 
 
-MECHANISMS = {
-    "LocalDpMod": local,
-    "LocalDpMod, one parameter": single,
-    "LocalDpMod, update of zeros": single,
-}
+MECHANISMS = {"LocalDpMod": local, "LocalDpMod, one parameter": single, "LocalDpMod, update of zeros": single}

@@ -28,7 +28,4 @@ def sparse(fraction, tau):
     return draw
 
 
-MECHANISMS = {
-    "SVTPrivacy": sparse(0.25, 0.5),
-    "SVTPrivacy high threshold": sparse(0.25, 3.0),
-}
+MECHANISMS = {"SVTPrivacy": sparse(0.25, 0.5), "SVTPrivacy high threshold": sparse(0.25, 3.0)}

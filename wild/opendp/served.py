@@ -51,10 +51,7 @@ MEASUREMENTS = {  # what is called, the distance at which its map gives the clai
     "sum of integers": (NUMBERS >> dp.t.then_clamp((0, 10)) >> dp.t.then_sum() >> dp.m.then_laplace(10.0), 1),
     "count": (NUMBERS >> dp.t.then_count() >> dp.m.then_laplace(1.0), 1),
     "count distinct": (NUMBERS >> dp.t.then_count_distinct() >> dp.m.then_laplace(1.0), 1),
-    "count by categories": (
-        NUMBERS >> dp.t.then_count_by_categories(categories=[1, 2]) >> dp.m.then_laplace(1.0),
-        1,
-    ),
+    "count by categories": (NUMBERS >> dp.t.then_count_by_categories(categories=[1, 2]) >> dp.m.then_laplace(1.0), 1),
     "mean": (SIZED_UNIT >> dp.t.then_mean() >> OF_MEAN, 2),
     "variance": (SIZED_UNIT >> dp.t.then_variance() >> OF_MEAN, 2),
     "resized mean": (UNIT >> dp.t.then_resize(SIZE, 0.5) >> dp.t.then_mean() >> OF_MEAN, 1),

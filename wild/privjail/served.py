@@ -14,10 +14,7 @@ import pandas as pd
 import privjail as pj
 
 EPSILON, DELTA = 1.0, 0.05
-SCHEMA = {
-    "v": {"type": "float64", "range": [0.0, 1.0]},
-    "k": {"type": "category", "categories": ["a", "b"]},
-}
+SCHEMA = {"v": {"type": "float64", "range": [0.0, 1.0]}, "k": {"type": "category", "categories": ["a", "b"]}}
 
 
 def table(dataset, accountant):

@@ -169,13 +169,7 @@ def test_a_limit_leaves_what_is_enumerated_so_far():
     claim, verdicts = audit.PrivacyClaim(0.0, 0.8995, LOCAL), []
     for residual in (0.1, 1e-6):
         settings = audit.Enumeration(residual=residual)
-        result = audit.check_privacy(
-            audit.per_call(flipped_slowly),
-            claim,
-            [(False, True)],
-            method=settings,
-            workers=0,
-        )
+        result = audit.check_privacy(audit.per_call(flipped_slowly), claim, [(False, True)], method=settings, workers=0)
         verdicts.append(result.verdict.value)
     assert verdicts == ["INCONCLUSIVE", "FAIL"]
     assert "not followed, by the limit of residual" in result.evidence.by(Enumerated).laws[0].not_followed

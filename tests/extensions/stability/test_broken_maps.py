@@ -55,10 +55,7 @@ BROKEN = {  # by what is wrong: the check's arguments and the kind of the violat
     "factor": ((sum, 9, "symmetric", "absolute", INTEGERS), "loss"),
     "substitution as removal": ((sum, 5, "change_one", "absolute", INTEGERS), "loss"),
     "order of a multiset": ((lambda column: column[:1], 1, "symmetric", "symmetric", INTEGERS), "loss"),
-    "even length": (
-        (lambda c: c[: len(c) // 2 * 2], 1, "insert_delete", "insert_delete", INTEGERS),
-        "loss",
-    ),
+    "even length": ((lambda c: c[: len(c) // 2 * 2], 1, "insert_delete", "insert_delete", INTEGERS), "loss"),
     "adjacent differences": ((lambda v: [v[0], v[1] - v[0], v[2] - v[1]], 1, "l1", "l1", VECTORS), "loss"),
     "sums of a vector": ((lambda v: [*v, sum(v)], math.sqrt(2), "l2", "l2", VECTORS), "loss"),
     "cumulative sums": ((lambda v: list(itertools.accumulate(v)), 2, "l2", "l2", VECTORS), "loss"),
@@ -66,10 +63,7 @@ BROKEN = {  # by what is wrong: the check's arguments and the kind of the violat
     "wraps": ((wrapped, 127, "symmetric", "absolute", columns(numbers(0, 127, integers=True), max_size=16)), "loss"),
     "sum of floats, reordered": ((sum, 10, "symmetric", "absolute", FLOATS), "rounding"),
     "new partition": ((lambda groups: list(groups.items()), 0, PerPartition("symmetric"), "symmetric", GROUPS), "loss"),
-    "product": (
-        (lambda c: functools.reduce(operator.mul, c, 1), 10, "symmetric", "absolute", INTEGERS),
-        "loss",
-    ),
+    "product": ((lambda c: functools.reduce(operator.mul, c, 1), 10, "symmetric", "absolute", INTEGERS), "loss"),
 }
 CORRECT = {
     "sum": (sum, 10, "symmetric", "absolute", INTEGERS),

@@ -21,11 +21,7 @@ from audit import AccountingCheck, AddRemove, AuditError, LabelFlip, Local, Subs
 from audit.certificate.verify import judge_record
 from audit.errors import InvalidArgument
 from audit.extensions.training.accountants import brackets
-from audit.extensions.training.accountants.brackets import (
-    ShuffledEpochs,
-    epsilon_bracket,
-    usual_events,
-)
+from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket, usual_events
 from audit.extensions.training.accountants.discrete_gaussians import DiscreteGaussians
 from audit.extensions.training.accountants.dp_events import event_loss
 from audit.laws import GaussianLoss

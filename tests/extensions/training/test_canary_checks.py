@@ -7,16 +7,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import (
-    AddRemove,
-    AuditError,
-    CanaryCheck,
-    GaussianClaim,
-    PrivacyClaim,
-    Verdict,
-    check_canaries,
-    run,
-)
+from audit import AddRemove, AuditError, CanaryCheck, GaussianClaim, PrivacyClaim, Verdict, check_canaries, run
 from audit.certificate.verify import judge_record, list_problems
 from audit.extensions.training.canaries.guesses import why_unfair
 from tests.core.certificate.forging import completed

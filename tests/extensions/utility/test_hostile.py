@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import (
-    ConsistencyCheck,
-    GuaranteeCheck,
-    RateCheck,
-    Verdict,
-)
+from audit import ConsistencyCheck, GuaranteeCheck, RateCheck, Verdict
 
 SIZES = (64, 128, 256, 512)
 

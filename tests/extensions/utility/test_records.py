@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import (
-    ConsistencyCheck,
-    GuaranteeCheck,
-    InequalityCheck,
-    PrivacyCheck,
-    PrivacyClaim,
-    RateCheck,
-    Verdict,
-)
+from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RateCheck, Verdict
 from audit.certificate.verify import replay
 from audit.errors import InvalidCertificate
 
