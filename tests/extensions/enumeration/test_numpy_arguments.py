@@ -29,72 +29,36 @@ SIZES = (None, 2, (), (1, 2), 0, (2, 0), -1, (2, -1), 2.0, np.int64(2), [2], "a"
 WEIGHTS = ([0.5, 0.25, 0.25, 0.0], [0.5, 0.5], [0.5, 0.5, 0.5, -0.5], [0.25] * 4, [[0.25] * 4], [np.nan] * 4)
 LENGTHS = (0, 1, -1, 1.0)
 REAL_LAW = {"size": (2, (), -1)}
+BOUNDS = {"low": (0, -1, 1, [2, 3], 2.5, 300, np.int8(2)), "high": (5, 3, 2, [4, 5])}
 CALLS = {  # a usual call, and other values of each parameter
     "binomial": ({"n": 2, "p": 0.25}, {"n": (0, [1, 2], -1, 2.5), "p": (0, 1.0, [0.5, 0.25], 1.5, np.nan), **REAL_LAW}),
     "geometric": ({"p": 0.75}, {"p": (1, [0.9, 0.75], 0, 1.5), **REAL_LAW}),
     "poisson": ({"lam": 0.125}, {"lam": (0, [0.125, 0.25], -1, np.nan), **REAL_LAW}),
     "bytes": ({"length": 1}, {"length": LENGTHS}),
-    "choice": (
-        {"a": 4},
-        {
-            "a": (
-                1,
-                0,
-                -1,
-                4.0,
-                [5],
-                [],
-                "ab",
-                ["x", "y"],
-                [1.5, 2.5],
-                [None, 1],
-                POOL,
-                RECORDS,
-                OBJECTS,
-                np.int8(3),
-                np.array(3),
-            ),
-            "size": SIZES,
-            "replace": (False, 0, 1),
-            "p": WEIGHTS,
-            "axis": (0, 1, -1, 5),
-            "shuffle": (False,),
-        },
-    ),
-    "integers": (
-        {"low": 3},
-        {
-            "low": (0, -1, 1, [2, 3], 2.5, 300, np.int8(2)),
-            "high": (5, 3, 2, [4, 5]),
-            "size": SIZES,
-            "dtype": (int, bool, "int8", np.uint8, np.int32, ">i4", float, np.float32, np.dtype("int16"), object),
-            "endpoint": (True, 0),
-        },
-    ),
-    "randint": (
-        {"low": 3},
-        {
-            "low": (0, -1, 1, [2, 3], 2.5, 300, np.int8(2)),
-            "high": (5, 3, 2, [4, 5]),
-            "size": SIZES,
-            "dtype": (int, bool, "int8", np.uint8, np.int32, np.int64, ">i4", float, np.dtype("int16"), object),
-        },
-    ),
-    "permutation": (
-        {"x": 3},
-        {"x": (0, 1, -1, 3.0, [1, 2], (1, 2), [1, [2]], "ab", POOL.T, RECORDS, OBJECTS, {1: 2}), "axis": (0, 1, -1, 2)},
-    ),
-    "shuffle": (
-        {"x": [1, 2, 3]},
-        {
-            "x": (3, [1], (1, 2), [1, [2]], "ab", POOL.T, RECORDS, OBJECTS, {0: 1, 1: 2}, [1, 1, True]),
-            "axis": (0, 1, -1, 2),
-        },
-    ),
+    "choice": ({"a": 4}, {
+        "a": (1, 0, -1, 4.0, [5], [], "ab", ["x", "y"], [1.5, 2.5], [None, 1], POOL, RECORDS, OBJECTS, np.int8(3),
+              np.array(3)),
+        "size": SIZES, "replace": (False, 0, 1), "p": WEIGHTS, "axis": (0, 1, -1, 5), "shuffle": (False,),
+    }),
+    "integers": ({"low": 3}, {
+        **BOUNDS, "size": SIZES, "endpoint": (True, 0),
+        "dtype": (int, bool, "int8", np.uint8, np.int32, ">i4", float, np.float32, np.dtype("int16"), object),
+    }),
+    "randint": ({"low": 3}, {
+        **BOUNDS, "size": SIZES,
+        "dtype": (int, bool, "int8", np.uint8, np.int32, np.int64, ">i4", float, np.dtype("int16"), object),
+    }),
+    "permutation": ({"x": 3}, {
+        "x": (0, 1, -1, 3.0, [1, 2], (1, 2), [1, [2]], "ab", POOL.T, RECORDS, OBJECTS, {1: 2}), "axis": (0, 1, -1, 2),
+    }),
+    "shuffle": ({"x": [1, 2, 3]}, {
+        "x": (3, [1], (1, 2), [1, [2]], "ab", POOL.T, RECORDS, OBJECTS, {0: 1, 1: 2}, [1, 1, True]),
+        "axis": (0, 1, -1, 2),
+    }),
     "uniform": ({}, {"low": (-1, [0, -1]), "high": (2, [1, 2], -1, np.inf), **REAL_LAW}),
     "random": ({}, {"dtype": (np.float32, float, "d", int), "out": (np.zeros(1),), "size": SIZES}),
     "random_sample": ({}, REAL_LAW),
-}
+}  # fmt: skip
 DISCRETE = {"binomial", "geometric", "poisson", "bytes", "choice", "integers", "randint", "permutation", "shuffle"}
 CONTINUOUS = {*CALLS, "rand"} - DISCRETE
 TOGETHER = (  # parameters that change each other's meaning
