@@ -30,8 +30,8 @@ from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_EXECUTO
 from audit.discover import import_target
 from audit.errors import AuditError, InvalidArgument, InvalidCertificate, OtherCode, UnknownTarget, Unreachable
 from audit.evidence.base import Allowance, Evidence, Judgment, name_key
-from audit.execution.seeds import BLOCK, Place, Stream
 from audit.execution.workers import Pool, describe_code, open_pool
+from audit.mechanism.call import BLOCK, Place, Stream
 from audit.validate import Budget, positive
 from audit.verdict import Verdict, note_result
 

@@ -29,7 +29,7 @@ from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, RateCheck, 
 from audit.checks.base import run_check
 from audit.checks.stated import StatedCheck
 from audit.evidence.base import Allowance
-from audit.execution.seeds import Stream
+from audit.mechanism.call import Stream
 from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound, summarize
 from mechanisms.papers.berrett2019.theorems import MARGIN, SETTINGS, ExcessOf
 

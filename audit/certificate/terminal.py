@@ -17,7 +17,7 @@ from rich.text import Text
 from audit.certificate.summary import find_view, tally_text
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
-from audit.execution.deadline import DRAWN
+from audit.execution.sandbox import DRAWN
 from audit.text import count_of, number, printable, printable_data
 from audit.verdict import Verdict, outcome, standing
 

@@ -22,14 +22,22 @@ from audit.evidence.divergence import test_divergence
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import CHECKPOINTS, Session, bound_call, plan_outputs, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
-from audit.execution.deadline import one_thread
-from audit.execution.seeds import Stream
-from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
+from audit.execution.sandbox import one_thread
+from audit.mechanism.call import (
+    Shown,
+    Stream,
+    Subject,
+    SubjectFailed,
+    require_mechanism,
+    show,
+    states_a_law,
+    write_code,
+)
 from audit.outputs.encode import BadLength
 from audit.records.plain import to_plain
 from audit.records.view import RecordView
 from audit.scorers import SCORERS, Scorer
-from audit.scorers.grids import Residues
+from audit.scorers.counts import Residues
 from audit.validate import Budget, Effort, positive
 from audit.verdict import Verdict
 

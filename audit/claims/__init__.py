@@ -1,26 +1,30 @@
 """Claims about privacy of every kind, and the relations that say which datasets are neighboring."""
 
-from audit.claims.curves import DivergenceClaim, GaussianClaim, RenyiClaim, ZeroConcentratedClaim, renyi_divergence
+from audit.claims.curves import (
+    CurveClaim,
+    DivergenceClaim,
+    ExactJudgment,
+    GaussianClaim,
+    RenyiClaim,
+    ZeroConcentratedClaim,
+    renyi_divergence,
+)
 from audit.claims.privacy import (
     CLAIM_KINDS,
-    Claim,
-    CurveClaim,
-    ExactJudgment,
-    Point,
-    PrivacyClaim,
-    claim_of,
-    claim_record,
-    require_claim,
-)
-from audit.claims.relations import (
     AddRemove,
+    Claim,
     Distance,
     Group,
     Labeled,
     LabelFlip,
     Local,
     Neighbors,
+    Point,
+    PrivacyClaim,
     Substitution,
+    claim_of,
+    claim_record,
+    require_claim,
     require_neighboring,
 )
 

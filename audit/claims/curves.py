@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
-from functools import lru_cache, singledispatch
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, singledispatch
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from audit.claims.privacy import FARTHEST, USUAL, CurveClaim, ExactJudgment, Point, exceeds, require_loss
+from audit.claims.privacy import USUAL, Claim, Point, Substitution, exceeds
 from audit.errors import InvalidArgument
 from audit.laws import (
     ARITHMETIC_TOLERANCE,
@@ -26,7 +27,82 @@ from audit.laws import (
 from audit.laws.privacy_loss import FloatArray
 from audit.validate import Finite, Limits, nonnegative, real
 
+SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 1e-8)
+"""The points at which a curve is tested: where its delta has fallen to these shares of delta(0)."""
+FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
+_EPSILON_BISECTIONS = 40
+_LARGEST_FACTOR, _FACTOR_BISECTIONS = 64.0, 16
 _MOST_CELLS = 4_000  # of epsilon, on which a profile is held against the claimed one
+
+
+@dataclass(frozen=True)
+class ExactJudgment:
+    """The outcome of comparing a claim with the exact privacy loss of one pair."""
+
+    # True if the loss was shown to keep the claim, up to rounding (relative 1e-9); False if it was shown to break
+    # it; None if the bounds leave it open
+    keeps: bool | None
+    detail: str  # one sentence with the numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveClaim(Claim):
+    """A claim that implies (epsilon, delta)-differential privacy along a whole curve, for both orders of a pair."""
+
+    relation: Any = field(default_factory=Substitution)
+    source: str = ""
+
+    is_curve: ClassVar[bool] = True
+    unit: ClassVar[str] = ""  # the parameter in which a resolution is stated; none if it is empty
+
+    def scale(self, factor: float) -> Self | None:
+        """Return the claim with its parameter times a factor; None where no parameter makes it weaker."""
+        if not self.unit or not 0 < (value := getattr(self, self.unit)) < math.inf:
+            return None
+        return dataclasses.replace(self, **{self.unit: factor * value})
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the least epsilon, from above, at which the claim implies a delta; inf if it is out of reach."""
+        return _least_epsilon(self, delta)
+
+    def factor_at(self, point: Point) -> float:
+        """Return by how much the claim has to be scaled until it no longer excludes a point."""
+        low, high = 1.0, 1.0
+        while high < _LARGEST_FACTOR and self._excludes(high, point):
+            low, high = high, 2 * high
+        for _ in range(_FACTOR_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._excludes(middle, point) else (low, middle)
+        return high
+
+    def _excludes(self, factor: float, point: Point) -> bool:
+        wider = self.scale(factor)
+        return wider is not None and wider.profile(point.epsilon) <= point.delta
+
+    @abstractmethod
+    def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
+        """Compare the claim with the exact privacy loss of a pair, in both directions; rounding never decides."""
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """The points where the profile falls to each of `SHARES` of its value at 0, as far as an audit can reach."""
+        largest = self.profile(0.0)
+        epsilons = dict.fromkeys(self.epsilon_at(share * largest) for share in SHARES)
+        return tuple(Point(epsilon, self.profile(epsilon)) for epsilon in epsilons if epsilon <= FARTHEST)
+
+
+@lru_cache(maxsize=256)
+def _least_epsilon(claim: CurveClaim, delta: float) -> float:
+    """Return the least epsilon, from above, at which a claim implies a delta; inf if it is out of reach."""
+    if claim.profile(0.0) <= delta:
+        return 0.0
+    if claim.profile(FARTHEST) > delta:
+        return math.inf
+    low, high = 0.0, FARTHEST
+    for _ in range(_EPSILON_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if claim.profile(middle) <= delta else (middle, high)
+    return high
 
 
 @dataclass(frozen=True)
@@ -430,3 +506,10 @@ def polygon_below(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]
     at = np.flatnonzero(values[:-1] * values[1:] < 0)  # where it crosses 0, and has a vertex more
     crossing = points[at] + values[at] / (values[at] - values[at + 1]) * (points[at + 1] - points[at])
     return np.insert(points, at + 1, crossing), np.insert(np.maximum(values, 0.0), at + 1, 0.0)
+
+
+def require_loss(loss: object) -> PrivacyLoss:
+    """Return `loss`, or raise `InvalidArgument` if it is not the privacy loss of a pair."""
+    if not isinstance(loss, PrivacyLoss):
+        raise InvalidArgument.of("loss", "be an audit.laws.PrivacyLoss: no exact judgment without one", loss)
+    return loss

@@ -31,7 +31,7 @@ import numpy as np
 from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair, TestDesign, Thresholds
 from audit.outputs.encode import OutputForm, Reading, by_column
-from audit.scorers.base import Training
+from audit.scorers.base import Layout, Training
 from audit.scorers.flags import FREQUENT
 from audit.scorers.intervals import (
     NEVER,
@@ -49,7 +49,6 @@ from audit.scorers.rows import (
     SAMPLE,
     SCAN_NEEDS,
     WIDE,
-    Layout,
     Moments,
     Rows,
     Standard,

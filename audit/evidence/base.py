@@ -24,8 +24,8 @@ from audit import plugins
 from audit.claims import Claim, Point
 from audit.defaults import DEFAULT_CONFIRMATION
 from audit.errors import InvalidArgument
-from audit.execution.deadline import clock
-from audit.execution.seeds import BLOCK, HERE, Place, Stream
+from audit.execution.sandbox import clock
+from audit.mechanism.call import BLOCK, HERE, Place, Stream
 from audit.records.plain import to_plain
 from audit.records.view import Part
 from audit.statistics.bounds import POWER

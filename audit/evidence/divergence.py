@@ -26,8 +26,8 @@ from audit.events.candidates import EventPair, Thresholds
 from audit.evidence.base import Case, Finding, Judgment, Way, leave_open
 from audit.evidence.guess_game import explain_dependence, play_at_place
 from audit.evidence.session import PlayedGames, Session, Trained, play
-from audit.execution.seeds import Stream
 from audit.laws import DIRECTIONS, Direction
+from audit.mechanism.call import Stream
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
 from audit.statistics.bounds import GameCounts, MeanSample, summarize_counts

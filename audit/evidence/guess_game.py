@@ -61,8 +61,8 @@ from audit.evidence.session import (
     plan_outputs,
     play,
 )
-from audit.execution.deadline import TimedOut, clock, one_thread
-from audit.execution.seeds import BLOCK, HERE, Calls, Side, Stream
+from audit.execution.sandbox import TimedOut, clock, one_thread
+from audit.mechanism.call import BLOCK, HERE, Calls, Side, Stream
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
 from audit.statistics.bounds import (

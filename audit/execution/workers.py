@@ -42,9 +42,19 @@ import cloudpickle
 
 from audit import errors
 from audit.errors import MissingExtra, OtherCode, Unreachable
-from audit.execution.deadline import is_of_subject, one_thread
-from audit.execution.sandbox import FORKS, OTHER, ForkServer, Outcome, ProcessLine, Supervisor, start, supervise
-from audit.execution.seeds import HERE, Block, Calls, Place
+from audit.execution.sandbox import (
+    FORKS,
+    OTHER,
+    ForkServer,
+    Outcome,
+    ProcessLine,
+    Supervisor,
+    is_of_subject,
+    one_thread,
+    start,
+    supervise,
+)
+from audit.mechanism.call import HERE, Block, Calls, Place
 from audit.text import describe_error, join_names
 
 DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame

@@ -4,9 +4,8 @@ A new scorer is a `Scorer` in a file of this folder, and its entry below.
 """
 
 from audit.scorers.base import Likelihood, Score, Scorer, Training, stated_log_likelihood
-from audit.scorers.counts import Atoms, Cells, Monotone, SeenValues
+from audit.scorers.counts import Atoms, Cells, Monotone, Residues, SeenValues
 from audit.scorers.flags import ReleasedValues, SmoothedAtoms
-from audit.scorers.grids import Residues
 from audit.scorers.rows import Coordinates, Directions, MedianDistances
 from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors

@@ -21,14 +21,23 @@ from itertools import pairwise
 import numpy as np
 from scipy import special
 
-from audit.scorers.base import RatioTable, Scorer, Training, count_keys, fit_logistic, log_ratio, shrunk_log_ratio
+from audit.scorers.base import (
+    Layout,
+    RatioTable,
+    Scorer,
+    Training,
+    count_keys,
+    fit_logistic,
+    log_ratio,
+    positions,
+    shrunk_log_ratio,
+)
 from audit.scorers.counts import Atoms, AtomScore
 from audit.scorers.rows import (
     CLIP,
     FEW_OUTPUTS,
     MANY_ROWS,
     SAMPLE,
-    Layout,
     Rows,
     RowScore,
     at,
@@ -36,7 +45,6 @@ from audit.scorers.rows import (
     nearness,
     numeric_rows,
     occurrences,
-    positions,
     sample_of,
     symbol_ratio,
 )

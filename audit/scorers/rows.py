@@ -45,34 +45,6 @@ CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far
 Rows = tuple[np.ndarray, np.ndarray]  # numeric vectors of the left and of the right outputs
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The two inputs over the coordinates of an output."""
-
-    # What each coordinate would be without noise, if answers come in order; shape (d,), or None
-    left: np.ndarray | None
-    right: np.ndarray | None
-    groups: np.ndarray  # coordinates with the same group change alike and lie in the same block; shape (d,)
-    blocks: np.ndarray  # which copy of the input a coordinate belongs to; shape (d,)
-
-    @classmethod
-    def of(cls, pair: tuple[Any, Any], width: int) -> Layout:
-        alone = np.zeros(width, dtype=int)
-        left, right = (_as_vector(data) for data in pair)
-        if left is None or right is None or len(left) != len(right) or not len(left) or width % len(left):
-            return cls(None, None, alone, alone)
-        size = len(left)
-        blocks = alone if size == 1 else np.arange(width) // size
-        left, right = (np.tile(vector, width // size) for vector in (left, right))
-        groups = np.unique(np.column_stack([blocks, left, right]), axis=0, return_inverse=True)[1]
-        return cls(left, right, groups.reshape(-1), blocks)
-
-
-def positions(labels: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the positions of each label, in the order of the labels."""
-    return tuple(np.flatnonzero(labels == label) for label in np.unique(labels))
-
-
 def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray, scale: Any = 1.0) -> np.ndarray:
     """Return the sum of |x - right| - |x - left| over each row, of columns in units of `scale`; shape (size,).
 
@@ -163,14 +135,6 @@ class RowScore(Score):
     @abstractmethod
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         """Return the score of each row; shape (size,)."""
-
-
-def _as_vector(data: Any) -> np.ndarray | None:
-    try:
-        vector = np.asarray(data, dtype=float).ravel()
-    except (TypeError, ValueError):
-        return None
-    return vector if np.isfinite(vector).all() else None
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.execution.deadline import one_thread_of_openmp
+from audit.execution.sandbox import one_thread_of_openmp
 from audit.outputs.encode import COLUMNS_AT_ONCE
-from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, distinct, fit_logistic
+from audit.scorers.base import SCORE_DECIMALS, Layout, Score, Scorer, Training, distinct, fit_logistic, positions
 from audit.scorers.flags import FREQUENT, FlagCounts, fit_flag_counts
 from audit.scorers.rows import (
     CLIP,
@@ -25,7 +25,6 @@ from audit.scorers.rows import (
     TREE_ROWS,
     VECTOR_ROWS,
     WIDE,
-    Layout,
     Rows,
     RowScore,
     all_finite,
@@ -34,7 +33,6 @@ from audit.scorers.rows import (
     finite_or_zero,
     nearness,
     numeric_rows,
-    positions,
     sample_of,
     symbol_ratio,
     thin_rows,

@@ -9,7 +9,7 @@ import pytest
 from audit import PrivacyClaim, Verdict, check_precision
 from audit.checks.base import run_check
 from audit.evidence.base import Allowance
-from audit.execution.seeds import Stream
+from audit.mechanism.call import Stream
 from mechanisms.faults.textbook import PRECISION
 from mechanisms.queries import count_positive
 from mechanisms.snapping import GridLaplace, SnappedLaplace, _round_half_up

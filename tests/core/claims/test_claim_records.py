@@ -19,7 +19,7 @@ from audit import (
     ZeroConcentratedClaim,
 )
 from audit.claims import Point, claim_of, claim_record
-from audit.claims.privacy import SHARES
+from audit.claims.curves import SHARES
 from audit.laws import FiniteLoss
 
 Q = 1 / (1 + math.e)

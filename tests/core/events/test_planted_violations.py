@@ -26,8 +26,8 @@ from audit.events.violations import (
 )
 from audit.outputs.encode import OutputForm, Outputs
 from audit.scorers import Training
+from audit.scorers.base import Layout
 from audit.scorers.intervals import Counts
-from audit.scorers.rows import Layout
 
 SIZE, RUNS = 8_000, 100_000
 CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)

@@ -8,7 +8,7 @@ from audit.events.candidates import Folds, Ranked, Thresholds
 from audit.evidence import session as sessions
 from audit.evidence.base import Allowance
 from audit.evidence.session import Split, train
-from audit.execution.seeds import Stream
+from audit.mechanism.call import Stream
 from audit.outputs.encode import encode
 from audit.scorers import Training
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import special, stats
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.execution.seeds import BLOCK, Calls, Place, Side, Stream
 from audit.execution.workers import map_blocks
+from audit.mechanism.call import BLOCK, Calls, Place, Side, Stream
 
 
 def first(block):

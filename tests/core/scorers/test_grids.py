@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.scorers.grids import find_residues, find_round_widths
+from audit.scorers.counts import find_residues, find_round_widths
 
 CLAIM, PAIR = PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)]
 

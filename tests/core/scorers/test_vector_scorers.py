@@ -17,7 +17,8 @@ from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.events.candidates import TestDesign, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import Training
-from audit.scorers.rows import Coordinates, Layout, MedianDistances, nearness
+from audit.scorers.base import Layout
+from audit.scorers.rows import Coordinates, MedianDistances, nearness
 from audit.scorers.vectors import separation
 from tests.core.scorers.exact_value import value_of
 

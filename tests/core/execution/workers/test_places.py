@@ -14,10 +14,10 @@ from cluster_subjects import check, laplace
 
 import audit
 from audit.errors import InvalidArgument
-from audit.execution import deadline
+from audit.execution import sandbox
 from audit.execution import workers as pool
-from audit.execution.deadline import one_thread, with_one_thread
-from audit.execution.seeds import Place
+from audit.execution.sandbox import one_thread, with_one_thread
+from audit.mechanism.call import Place
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_the_general_variable_speaks_for_every_library():
 
 
 def test_within_one_limit_there_is_another_where_a_library_was_loaded_since(monkeypatch):
-    for name in deadline._THREADS:
+    for name in sandbox._THREADS:
         monkeypatch.delenv(name, raising=False)
     seen = []
     libraries = types.SimpleNamespace(limit=lambda **limits: seen.append(limits) or contextlib.nullcontext())
-    monkeypatch.setattr(deadline, "_libraries", lambda modules: libraries)
+    monkeypatch.setattr(sandbox, "_libraries", lambda modules: libraries)
     with one_thread(), one_thread():
         assert len(seen) == 1
         monkeypatch.setitem(sys.modules, "loaded_since", types.ModuleType("loaded_since"))

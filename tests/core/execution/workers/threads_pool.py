@@ -4,8 +4,8 @@ import concurrent.futures
 import threading
 
 from audit.execution import sandbox, workers
-from audit.execution.seeds import HERE
 from audit.execution.workers import Pool
+from audit.mechanism.call import HERE
 
 
 class Threads(Pool):
