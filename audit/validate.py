@@ -50,7 +50,10 @@ def real(value: object, name: str) -> float:
     """Return `value` as float; booleans and anything that is not a real number are refused."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidArgument.of(name, "be a real number", value)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidArgument(f"`{name}` must be a real number of at most 1.8e308 in absolute value") from None
 
 
 def _check(value: object, name: str, rule: str, holds: Callable[[float], bool]) -> float:

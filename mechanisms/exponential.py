@@ -15,7 +15,7 @@ from audit.laws import Finite
 from audit.validate import positive
 from mechanisms.papers.rows import Paper
 from mechanisms.parts.exponential import choice_probabilities, choose
-from mechanisms.queries import admit, distinct, require_query
+from mechanisms.queries import admit, ask, distinct, require_query, scale
 
 WHERE = "Theorem 6"
 EPSILONS = (0.25, 1.0)
@@ -55,7 +55,7 @@ class ExponentialMechanism:
     epsilon: float  # > 0; approached, never attained, by a finite list of candidates
 
     def __post_init__(self) -> None:
-        admit(self, score=require_query, candidates=distinct, sensitivity=positive, epsilon=positive)
+        admit(self, score=require_query, candidates=distinct, sensitivity=scale, epsilon=positive)
 
     @property
     def rate(self) -> float:
@@ -63,10 +63,10 @@ class ExponentialMechanism:
         return self.epsilon / (2 * self.sensitivity)
 
     def _errors(self, dataset: Any) -> np.ndarray:
-        errors = np.asarray(self.score(dataset, self.candidates), dtype=float)
+        errors = ask(lambda records: np.asarray(self.score(records, self.candidates), dtype=float), dataset)
         if errors.shape != (len(self.candidates),) or not np.all(np.isfinite(errors)):
-            raise InvalidArgument.of("score", "give one finite error a candidate", errors)
-        return errors
+            raise InvalidArgument("`score` must give one finite error a candidate")  # the errors are private
+        return np.asarray(errors)
 
     def probabilities(self, dataset: Any) -> np.ndarray:
         """Probability of each candidate."""

@@ -56,7 +56,7 @@ class GaussianMechanism:
 
     def __post_init__(self) -> None:
         queries.admit(
-            self, query=queries.require_query, l2_sensitivity=positive, epsilon=positive, delta=open_probability
+            self, query=queries.require_query, l2_sensitivity=queries.scale, epsilon=positive, delta=open_probability
         )
 
     @property

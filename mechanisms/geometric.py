@@ -22,6 +22,7 @@ from mechanisms.queries import (
     count,
     count_positive,
     count_positive_labels,
+    held,
     integer_answer,
     require_query,
 )
@@ -78,7 +79,7 @@ class TruncatedGeometric(GeometricMechanism):
     def _answer(self, dataset: Any) -> int:
         answer = integer_answer(self.query, dataset)
         if answer.ndim or not 0 <= answer <= self.most:
-            raise InvalidArgument.of("query", f"answer with an integer in [0, {self.most}]", answer)
+            raise InvalidArgument(f"`query` must answer with an integer in [0, {self.most}]")
         return int(answer)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -86,6 +87,7 @@ class TruncatedGeometric(GeometricMechanism):
 
     def law(self, dataset: Any) -> Finite:
         """Law of one output: the interior terms of the geometric, the tails added to the ends."""
+        held(self.most, "most")
         answer, ratio = self._answer(dataset), self.ratio
         center = (1 - ratio) / (1 + ratio)
         table: dict[Hashable, float] = {z: center * ratio ** abs(z - answer) for z in range(self.most + 1)}

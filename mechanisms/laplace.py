@@ -21,6 +21,7 @@ from mechanisms.queries import (
     count_positive_labels,
     numeric_answer,
     require_query,
+    scale,
 )
 
 SOURCE, WHERE = "Dwork & Roth 2014, Theorem 3.6", "Theorem 3.6"
@@ -36,7 +37,7 @@ class LaplaceMechanism:
     epsilon: float  # > 0; tight for a pair whose answers lie `l1_sensitivity` apart
 
     def __post_init__(self) -> None:
-        admit(self, query=require_query, l1_sensitivity=positive, epsilon=positive)
+        admit(self, query=require_query, l1_sensitivity=scale, epsilon=positive)
 
     @property
     def scale(self) -> float:

@@ -18,7 +18,7 @@ from audit.laws import Finite
 from audit.validate import positive
 from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
-from mechanisms.queries import admit, column_sums, require_query, vector_answer
+from mechanisms.queries import LEAST, admit, column_sums, require_query, scale, vector_answer
 
 EPSILONS = (0.25, 1.0)
 
@@ -33,12 +33,12 @@ class ReportNoisyMax(ABC):
     monotone: bool = False  # whether all answers move the same way between neighbors: half the noise
 
     def __post_init__(self) -> None:
-        admit(self, queries=require_query, epsilon=positive, sensitivity=positive)
+        admit(self, queries=require_query, epsilon=positive, sensitivity=scale)
 
     @property
     def scale(self) -> float:
         """Scale of the noise."""
-        return (1 if self.monotone else 2) * self.sensitivity / self.epsilon
+        return max(LEAST, (1 if self.monotone else 2) * self.sensitivity / self.epsilon)
 
     @abstractmethod
     def _noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

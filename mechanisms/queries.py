@@ -14,7 +14,11 @@ from typing import Any
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.validate import integer, real
+from audit.validate import integer, positive, real
+from mechanisms.parts.records import as_records
+
+MOST = 2**20  # things held in memory at once: classes, teachers, draws, cells
+LEAST = 2.0**-500  # of a scale
 
 
 def as_numbers(dataset: Any) -> np.ndarray:
@@ -45,7 +49,7 @@ def column_sums(dataset: Any) -> np.ndarray:
     if rows.ndim != 2:
         raise InvalidArgument.of("dataset", "have shape (n, m), one record a row", rows.shape)
     if rows.size and not (rows.min() >= 0 and rows.max() <= 1):
-        raise InvalidArgument.of("dataset", "have entries in [0, 1]", (rows.min(), rows.max()))
+        raise InvalidArgument("`dataset` must have entries in [0, 1]")
     return rows.sum(axis=0)
 
 
@@ -63,10 +67,10 @@ class Histogram:
         admit(self, labels=distinct)
 
     def __call__(self, dataset: Any) -> np.ndarray:
-        counts = Counter(np.asarray(dataset).tolist())
-        unknown = counts.keys() - set(self.labels)
-        if unknown:
-            raise InvalidArgument.of("dataset", f"hold records among {self.labels!r}", sorted(unknown, key=repr)[0])
+        records = as_records(dataset, "dataset").tolist()
+        counts = Counter(record for record in records if isinstance(record, Hashable))
+        if counts.total() < len(records) or counts.keys() - set(self.labels):  # private: the error does not show them
+            raise InvalidArgument(f"`dataset` must hold records among {self.labels!r}")
         return np.array([counts[label] for label in self.labels], dtype=np.int64)
 
 
@@ -83,7 +87,7 @@ class BoundedSum:
             raise InvalidArgument.of("upper", f"be finite and above lower = {lower}", upper)
 
     def __call__(self, dataset: Any) -> float:
-        return math.fsum(np.clip(as_numbers(dataset), self.lower, self.upper))
+        return math.fsum(np.clip(as_numbers(dataset), self.lower, self.upper).ravel())
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,21 @@ def require_query(query: Any, name: str = "query") -> Any:
     return query
 
 
-natural, count = partial(integer, at_least=0), partial(integer, at_least=1)
+def count(value: Any, name: str, at_least: int = 1, at_most: int = 2**53) -> int:
+    """Return a count, or raise `InvalidArgument` where doubles do not tell it from the next one."""
+    if (found := integer(value, name, at_least)) > at_most:
+        raise InvalidArgument.of(name, f"be at most {at_most}", value)
+    return found
+
+
+natural, held = partial(count, at_least=0), partial(count, at_most=MOST)
+
+
+def scale(value: Any, name: str) -> float:
+    """Return a positive number whose quotient by another such number, or product, is finite and above 0."""
+    if not LEAST <= (found := positive(value, name)) <= 1 / LEAST:
+        raise InvalidArgument.of(name, "lie between 2^-500 and 2^500", value)
+    return found
 
 
 def admit(instance: Any, **rules: Callable[[Any, str], Any]) -> None:
@@ -127,19 +145,30 @@ def admit(instance: Any, **rules: Callable[[Any, str], Any]) -> None:
         object.__setattr__(instance, name, rule(getattr(instance, name), name))
 
 
+def ask(query: Any, *arguments: Any) -> Any:
+    """Return the answer of a query about records; an exception of its own may show them and is not passed on."""
+    try:
+        return query(*arguments)
+    except InvalidArgument:
+        raise
+    except Exception as error:
+        said = f"`dataset` must be one that the query can answer about, but the query raised {type(error).__name__}"
+        raise InvalidArgument(f"{said}; call the query on it yourself to see more") from None
+
+
 def numeric_answer(query: Any, dataset: Any) -> np.ndarray:
     """Return the answer as a finite float array of shape () or (d,)."""
-    answer = np.asarray(query(dataset), dtype=float)
+    answer = ask(lambda records: np.asarray(query(records), dtype=float), dataset)
     if answer.ndim > 1 or answer.size == 0 or not np.all(np.isfinite(answer)):
-        raise InvalidArgument.of("query", "answer with a finite number or a vector of them", answer)
-    return answer
+        raise InvalidArgument("`query` must answer with a finite number or a vector of them")  # the answer is private
+    return np.asarray(answer)
 
 
 def integer_answer(query: Any, dataset: Any) -> np.ndarray:
     """Return the answer as an integer array of shape () or (d,)."""
-    answer = np.asarray(query(dataset))
+    answer = np.asarray(ask(query, dataset))
     if answer.dtype.kind not in "biu" or answer.ndim > 1 or answer.size == 0:
-        raise InvalidArgument.of("query", "answer with an integer or a vector of them", answer)
+        raise InvalidArgument("`query` must answer with an integer or a vector of them")
     return answer.astype(np.int64)
 
 
@@ -147,5 +176,5 @@ def vector_answer(query: Any, dataset: Any) -> np.ndarray:
     """Return the answer as a finite float array of shape (m,)."""
     answer = numeric_answer(query, dataset)
     if answer.ndim != 1:
-        raise InvalidArgument.of("queries", "answer with a vector, one entry a query", answer)
+        raise InvalidArgument("`queries` must answer with a vector, one entry a query")
     return answer

@@ -16,6 +16,7 @@ from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
 from audit.validate import positive
 from mechanisms.papers.rows import Paper
+from mechanisms.parts.records import require_labeled
 from mechanisms.queries import admit, distinct
 
 SOURCE = "Kairouz, Bonawitz & Ramage 2016"
@@ -44,8 +45,8 @@ class RandomizedResponse:
 
     def _position(self, record: Any) -> int:
         value = record.item() if isinstance(record, np.generic) else record
-        if value not in self.labels:
-            raise InvalidArgument.of("dataset", f"be one record among {self.labels!r}", record)
+        if not isinstance(value, Hashable) or value not in self.labels:  # it is private: the error does not show it
+            raise InvalidArgument(f"`dataset` must be one record among {self.labels!r}")
         return self.labels.index(value)
 
     def _released(self, positions: np.ndarray) -> np.ndarray:
@@ -84,11 +85,13 @@ class NoisyLabels(RandomizedResponse):
     """
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        return np.stack([super(NoisyLabels, self).__call__(label, size, rng) for label in dataset.y], axis=1)
+        labels = require_labeled(dataset).y
+        drawn = [super(NoisyLabels, self).__call__(label, size, rng) for label in labels]
+        return np.stack(drawn, axis=1) if drawn else np.empty((size, 0), dtype=np.int64)
 
     def law(self, dataset: Labeled) -> Product:  # type: ignore[override]
         """Law of the vector of released labels: independent coordinates."""
-        return Product(tuple(super(NoisyLabels, self).law(label) for label in dataset.y))
+        return Product(tuple(super(NoisyLabels, self).law(label) for label in require_labeled(dataset).y))
 
 
 _PAPER, _FOUR = Paper("randomized response", SOURCE), (0, 1, 2, 3)

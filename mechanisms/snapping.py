@@ -22,7 +22,17 @@ from audit.validate import positive
 from mechanisms.geometric import TruncatedGeometric
 from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import laplace_cdf
-from mechanisms.queries import BoundedMean, admit, count, count_positive, natural, numeric_answer, require_query
+from mechanisms.queries import (
+    BoundedMean,
+    admit,
+    count,
+    count_positive,
+    held,
+    natural,
+    numeric_answer,
+    require_query,
+    scale,
+)
 
 WHERE = "Theorem 1"
 GRID = "Ghosh, Roughgarden & Sundararajan 2009, on multiples of the grid step; clamping is post-processing"
@@ -40,7 +50,7 @@ class SnappedLaplace:
     bound: float  # B; scale < B < 2^46 scale
 
     def __post_init__(self) -> None:
-        admit(self, query=require_query, epsilon=positive, bound=positive)
+        admit(self, query=require_query, epsilon=positive, bound=scale)
         if not self.scale < self.bound < _WIDEST * self.scale:
             raise InvalidArgument.of("bound", f"lie strictly between {self.scale:g} and 2^46 times that", self.bound)
 
@@ -63,7 +73,7 @@ class SnappedLaplace:
         """Law of one output over the reals: Laplace masses of the grid cells, the tails on the two bounds."""
         answer, half = self._clamped_answer(dataset), self.grid / 2
         most = math.ceil(self.bound / self.grid) - 1  # largest multiple strictly inside
-        inside = self.grid * np.arange(-most, most + 1)
+        inside = self.grid * np.arange(-held(most, "bound / grid", at_least=0), most + 1)
         edges = np.append(inside - half, inside[-1] + half)
         upto = laplace_cdf((edges - answer) / self.scale)
         beyond = laplace_cdf((answer - edges) / self.scale)
@@ -75,7 +85,7 @@ class SnappedLaplace:
     def _clamped_answer(self, dataset: Any) -> float:
         answer = numeric_answer(self.query, dataset)
         if answer.ndim:
-            raise InvalidArgument.of("query", "answer with a single number", answer)
+            raise InvalidArgument("`query` must answer with a single number")
         return float(np.clip(answer, -self.bound, self.bound))
 
 
@@ -90,7 +100,8 @@ class GridLaplace:
     steps: int  # >= 1: the release is clamped to so many grid steps on either side of zero
 
     def __post_init__(self) -> None:
-        admit(self, query=require_query, sensitivity=positive, epsilon=positive, places=natural, steps=count)
+        admit(self, query=require_query, sensitivity=scale, epsilon=positive, places=natural, steps=count)
+        natural(self.places, "places", at_most=500)
 
     @property
     def rate(self) -> float:
@@ -109,12 +120,12 @@ class GridLaplace:
     def law(self, dataset: Any) -> Finite:
         """Law of one output."""
         table = self._geometric.law(dataset).pmf
-        return Finite({math.ldexp(z - self.steps, -self.places): table[z] for z in range(2 * self.steps + 1)})
+        return Finite({math.ldexp(z - self.steps, -self.places): table.get(z, 0.0) for z in range(2 * self.steps + 1)})
 
     def _steps_of(self, dataset: Any) -> int:
         answer = numeric_answer(self.query, dataset)
         if answer.ndim:
-            raise InvalidArgument.of("query", "answer with a single number", answer)
+            raise InvalidArgument("`query` must answer with a single number")
         return int(np.clip(np.rint(np.ldexp(answer, self.places)), -self.steps, self.steps)) + self.steps
 
 

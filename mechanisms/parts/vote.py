@@ -20,7 +20,7 @@ import numpy as np
 
 from audit import InequalityCheck, Verdict
 from audit.errors import InvalidArgument
-from audit.validate import integer
+from mechanisms.queries import held
 
 SOURCE = "Bassily, Thakurta & Thakkar 2018, Corollary 3.10"
 
@@ -31,7 +31,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 def count_votes(votes: Any, labels: int) -> Counts:
     """Count votes of shape (voters, queries), labels 0, 1, ...; counts have shape (queries, labels)."""
     table = np.asarray(votes)
-    labels = integer(labels, "labels", at_least=1)
+    labels = held(labels, "labels")
     if table.ndim != 2 or table.dtype.kind not in "biu":
         raise InvalidArgument.of("votes", "be integers of shape (voters, queries)", table)
     if table.size and not (table.min() >= 0 and table.max() < labels):
@@ -81,7 +81,7 @@ class VoteTable:
     distance: str = "safe"  # or "exact", "gap"
 
     def __post_init__(self) -> None:
-        integer(self.labels, "labels", at_least=1)
+        held(self.labels, "labels")
         if self.distance not in DISTANCES:
             raise InvalidArgument.of("distance", f"be one of {', '.join(DISTANCES)}", self.distance)
 

@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from audit import InequalityCheck, PrivacyCheck, Verdict
+from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import integer, nonnegative, open_probability, positive
 from mechanisms.papers.bassily2018.algorithm1 import pair_check
 from mechanisms.papers.rows import BASSILY, Cases
+from mechanisms.parts.records import as_records
 from mechanisms.quadrature import laplace_cdf
-from mechanisms.queries import admit, require_query
+from mechanisms.queries import admit, ask, require_query, scale
 
 BOTTOM = -1
 Question = Callable[[Any], tuple[int, float]]
@@ -40,7 +42,7 @@ class DistanceToInstability:
     scale: float = 1.0  # >= 0: of the noise, in units of sensitivity / epsilon
 
     def __post_init__(self) -> None:
-        admit(self, question=require_query, epsilon=positive, delta=open_probability, sensitivity=positive)
+        admit(self, question=require_query, epsilon=positive, delta=open_probability, sensitivity=scale)
 
     @property
     def threshold(self) -> float:
@@ -77,7 +79,7 @@ class Majority:
     times: float = 1.0  # of the distance, and so of a record's effect on it
 
     def __call__(self, dataset: Any) -> tuple[int, float]:
-        ones = int(np.count_nonzero(np.asarray(dataset)))
+        ones = int(np.count_nonzero(as_records(dataset, "dataset")))
         zeros = len(dataset) - ones
         value = int(ones > zeros)
         changes = (ones - zeros + 1) // 2 if value else (zeros - ones) // 2 + 1
@@ -86,10 +88,12 @@ class Majority:
 
 def answer(question: Question, dataset: Any) -> tuple[int, float]:
     """Return value and distance, or raise when they are not an integer >= 0 and a number >= 0."""
-    value, distance = question(dataset)
-    if distance == math.inf:
-        return integer(value, "value", at_least=0), math.inf
-    return integer(value, "value", at_least=0), nonnegative(float(distance), "distance")
+    value, distance = ask(question, dataset)
+    try:
+        distance = distance if distance == math.inf else nonnegative(float(distance), "distance")
+        return integer(value, "value", at_least=0), distance
+    except (InvalidArgument, TypeError, ValueError):  # they are private: the error does not show them
+        raise InvalidArgument("`question` must answer with an integer >= 0 and a distance >= 0") from None
 
 
 def labels(ones: int, records: int = 41) -> np.ndarray:

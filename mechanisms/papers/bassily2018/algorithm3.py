@@ -32,6 +32,7 @@ from mechanisms.papers.bassily2018.noise import least, optimal, printed, pure
 from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import TOP, Noise, Runs, Transcript, transcript_law
 from mechanisms.parts.vote import Pair, VoteTable, attack_pair, unstable_pair
+from mechanisms.queries import ask
 
 NO_ANSWER = -2
 
@@ -90,11 +91,11 @@ class Transcripts:
 
     def answers(self, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return values and distances, shape (m,) each."""
-        values, distances = (np.asarray(part) for part in self.questions(dataset))
+        values, distances = (np.asarray(part) for part in ask(self.questions, dataset))
         if values.dtype.kind not in "biu" or values.ndim != 1 or values.shape != distances.shape or np.any(values < 0):
-            raise InvalidArgument.of("questions", "answer with m integers >= 0 and m distances", (values, distances))
+            raise InvalidArgument("`questions` must answer with m integers >= 0 and m distances")
         if np.any(np.isnan(distances)) or np.any(distances < 0):
-            raise InvalidArgument.of("questions", "answer with distances >= 0", distances)
+            raise InvalidArgument("`questions` must answer with distances >= 0")
         return values.astype(np.int64), distances
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -19,12 +19,14 @@ from typing import Any, Self
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.validate import integer, open_probability, positive
+from audit.validate import open_probability, positive
 from mechanisms.estimators import Classifier
 from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, released
 from mechanisms.papers.bassily2018.teachers import Constant, Service, hard_answers, taught
 from mechanisms.parts import vote
+from mechanisms.parts.records import as_records
 from mechanisms.parts.vote import VoteTable
+from mechanisms.queries import count, held
 
 
 @dataclass(eq=False, repr=False)
@@ -36,7 +38,7 @@ class SubsampleAggregate(Service, Classifier):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        integer(self.labels, "labels", at_least=2)
+        held(self.labels, "labels", at_least=2)
 
     @property
     def release(self) -> OnlineQueryRelease:
@@ -51,7 +53,7 @@ class SubsampleAggregate(Service, Classifier):
         X : array, shape (n, d) or (n,)
         y : array of integers 0 to labels - 1, shape (n,)
         """
-        if not np.isin(y, np.arange(self.labels)).all():  # y is private: the error does not show it
+        if not np.isin(as_records(y, "y"), np.arange(self.labels)).all():  # y is private: the error does not show it
             raise InvalidArgument(f"`y` must hold labels 0 to {self.labels - 1}")
         return self._begin(X, y, self.release.noise, taught, Constant(0))
 
@@ -66,8 +68,8 @@ class SubsampleAggregate(Service, Classifier):
 def printed_teachers(epsilon: float, delta: float, cutoff: int, max_queries: int, beta: float, labels: int = 2) -> int:
     """Return k = 136 log(4 m T / min(delta, beta/2)) sqrt(T log(2/delta)) / epsilon, odd for two labels."""
     least = min(open_probability(delta, "delta"), open_probability(beta, "beta") / 2)
-    root = math.sqrt(integer(cutoff, "cutoff", at_least=1) * math.log(2 / delta)) / positive(epsilon, "epsilon")
-    teachers = math.ceil(136 * math.log(4 * integer(max_queries, "max_queries", at_least=1) * cutoff / least) * root)
+    root = math.sqrt(count(cutoff, "cutoff") * math.log(2 / delta)) / positive(epsilon, "epsilon")
+    teachers = math.ceil(136 * math.log(4 * count(max_queries, "max_queries") * cutoff / least) * root)
     return teachers + (labels == 2 and teachers % 2 == 0)
 
 

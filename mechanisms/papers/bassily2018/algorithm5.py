@@ -19,6 +19,7 @@ from audit.errors import InvalidArgument
 from mechanisms.estimators import Classifier, noise_source
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.teachers import require_learner, taught
+from mechanisms.parts.records import as_records
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +44,7 @@ class KnowledgeTransferLearner(Classifier):
         X : array, shape (n, d) or (n,)
         y : array of 0 and 1, shape (n,)
         """
-        X, y = np.asarray(X), np.asarray(y)
+        X, y = as_records(X), as_records(y, "y")
         half = len(X) if self.public is not None else len(X) // 2
         points = X[half:] if self.public is None else np.asarray(self.public)
         self.labels_ = self.service.unfitted().fit(X[:half], y[:half]).predict(points)

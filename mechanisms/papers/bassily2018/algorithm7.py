@@ -14,10 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit.validate import integer
 from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests
 from mechanisms.papers.bassily2018.noise import printed_soft
 from mechanisms.papers.bassily2018.teachers import Constant, Service, soft_answers, trained
+from mechanisms.queries import held
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +28,7 @@ class PrivateLearner(Service):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        integer(self.bins, "bins", at_least=1)
+        held(self.bins, "bins")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run."""

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.validate import integer
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
 from mechanisms.papers.bassily2018.algorithm3 import NO_ANSWER
 from mechanisms.parts.sparse_vector import TOP, Runs
 from mechanisms.parts.vote import safe_distance, winner
+from mechanisms.queries import held
 
 Test = tuple[Any, Any]  # codes and distances, a number or an array for each query or run
 
@@ -42,7 +42,7 @@ def histograms(scores: Any, bins: int) -> tuple[np.ndarray, np.ndarray]:
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or not (np.all(table >= 0) and np.all(table <= 1)):
         raise InvalidArgument("`scores` must have shape (teachers, m) and entries in [0, 1]")  # they are private
-    scaled = table * integer(bins, "bins", at_least=1)
+    scaled = table * held(bins, "bins")
     first, second = np.maximum(np.ceil(scaled) - 1, 0), np.ceil(scaled - 0.5) - 1
     return _counted(first, bins), _counted(second, bins - 1)
 

@@ -15,16 +15,15 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from audit import Labeled, LabelFlip
-from audit.errors import InvalidArgument
 from audit.extensions.estimators.fits import StatedFits
 from audit.laws import Finite
-from audit.validate import integer
 from mechanisms.estimators import PrivateClassifier, StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.as_called import answer_law, called, flipped_labels, majority
 from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
+from mechanisms.queries import count
 
 WIDE = (-3.0, 3.0)
 MOST = 10**6  # teachers, and answers that are paid for
@@ -78,8 +77,8 @@ class TeacherVoteClassifier(PrivateClassifier):
     def _service(self, n: int) -> SubsampleAggregate:
         half = n // 2
         for name in ("n_teachers", "cutoff"):
-            if (given := getattr(self, name)) is not None and integer(given, name, at_least=1) > MOST:
-                raise InvalidArgument.of(name, f"be at most {MOST}", given)
+            if (given := getattr(self, name)) is not None:
+                count(given, name, at_most=MOST)
         noise = least(self.epsilon, self.delta, self.cutoff)
         rule = max(11, min(round(3 * (noise.threshold + 4 * noise.lam)), half // 3))
         return SubsampleAggregate(

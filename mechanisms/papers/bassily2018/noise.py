@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from audit.validate import closed_probability, integer, nonnegative, open_probability, positive
 from mechanisms.parts.sparse_vector import Noise
+from mechanisms.queries import count
 
 _SAFETY = 1e-12  # relative: sums of at most 1e5 terms of double precision are better than that
 _HUGE = 1e4  # epsilon
@@ -22,7 +23,7 @@ _HUGE = 1e4  # epsilon
 
 def sparse_noise(epsilon: float, delta: float, cutoff: int, threshold: float) -> Noise:
     """Return lam = sqrt(32 T log(1 / delta)) / epsilon, T + 1 BOTTOMs, any threshold (Algorithm 1)."""
-    cutoff = integer(cutoff, "cutoff", at_least=1)
+    cutoff = count(cutoff, "cutoff")
     lam = math.sqrt(32 * cutoff * math.log(1 / open_probability(delta, "delta"))) / positive(epsilon, "epsilon")
     return Noise(lam, threshold, cutoff + 1)
 
@@ -33,7 +34,7 @@ def printed(epsilon: float, delta: float, cutoff: int, max_queries: int, quiet: 
     epsilon, delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
     if epsilon > math.log(1 / delta) and not quiet:
         warnings.warn(f"the proof needs epsilon <= log(1/delta) = {math.log(1 / delta):.3g}", stacklevel=2)
-    cutoff, queries = integer(cutoff, "cutoff", at_least=1), integer(max_queries, "max_queries", at_least=1)
+    cutoff, queries = count(cutoff, "cutoff"), count(max_queries, "max_queries")
     lam = math.sqrt(32 * cutoff * math.log(2 / delta)) / epsilon
     return Noise(lam, 2 * lam * math.log(2 * queries / delta), cutoff + 1)
 
@@ -46,7 +47,7 @@ def printed_soft(epsilon: float, delta: float, cutoff: int, max_queries: int) ->
 
 def pure(epsilon: float, delta: float, cutoff: int) -> Noise:
     """Return lam = 2 (T + 1) / epsilon and (T + 1) P(release) <= delta: epochs add up, all of delta pays for values."""
-    lam, epochs = 2 * (cutoff + 1) / positive(epsilon, "epsilon"), integer(cutoff, "cutoff", at_least=1) + 1
+    lam, epochs = 2 * (cutoff + 1) / positive(epsilon, "epsilon"), count(cutoff, "cutoff") + 1
     return Noise(lam, 2 * lam * math.log(2 * epochs / (3 * open_probability(delta, "delta"))), epochs)
 
 
@@ -55,7 +56,7 @@ def optimal(epsilon: float, delta: float, cutoff: int) -> Noise:
     """Return the least lam for which optimal composition of T + 1 epochs proves (epsilon, 2 delta / 3)."""
     # The other third pays for unstable queries: w = 2 lam log(2 (T + 1) / delta).
     epsilon, delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
-    epochs = integer(cutoff, "cutoff", at_least=1) + 1
+    epochs = count(cutoff, "cutoff") + 1
 
     def excess(step: float) -> float:
         return composed_epsilon(2 * delta / 3, step, epochs) - epsilon

@@ -16,9 +16,11 @@ from typing import Any, Self
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.validate import integer, open_probability, positive
+from audit.validate import open_probability, positive
 from mechanisms.estimators import Estimator, noise_source
+from mechanisms.parts.records import as_records
 from mechanisms.parts.sparse_vector import Noise, Runs
+from mechanisms.queries import count, held
 
 Teacher = Callable[[np.ndarray], Any]
 
@@ -124,11 +126,11 @@ class Service(Estimator):
         positive(self.epsilon, "epsilon")
         open_probability(self.delta, "delta")
         for name in ("n_teachers", "cutoff", "max_queries"):
-            integer(getattr(self, name), name, at_least=1)
+            (count if name == "max_queries" else held)(getattr(self, name), name)
 
     def _begin(self, X: Any, y: Any, noise: Noise, train: Callable[..., Teacher], failed: Constant) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run; `failed` is a teacher that fails."""
-        X, y, rng = np.asarray(X), np.asarray(y), noise_source(self.random_state)
+        X, y, rng = as_records(X), as_records(y, "y"), noise_source(self.random_state)
         chunks = chunks_of(X, y, self.n_teachers, rng)
         with silence():
             self.teachers_ = [attempt(failed, train, self.learner, X[chunk], y[chunk]) for chunk in chunks]

@@ -4,6 +4,7 @@ Departure: |x - j h| < h can hold for three j at once in floating point, which w
 the cells of x come from the floor of x / h: never more than two on an axis.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from audit.errors import InvalidArgument
 from audit.validate import positive, real
 from mechanisms.parts.records import require_features
-from mechanisms.queries import admit, count
+from mechanisms.queries import admit, count, held
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
@@ -61,7 +62,7 @@ class Grid:
     @property
     def cells(self) -> int:
         """Number of grid points."""
-        return int(np.prod(self.shape))
+        return held(math.prod(self.shape), "cells")
 
     @property
     def indices(self) -> IntArray:
@@ -103,7 +104,6 @@ class Grid:
         """
         array = require_features(points, self.dim)
         if array.size and not (array.min() >= self.low and array.max() <= self.high):
-            worst = array.flat[np.argmax(np.abs(array - (self.low + self.high) / 2))]
-            raise InvalidArgument.of("X", f"lie in [{self.low:g}, {self.high:g}]^{self.dim}", float(worst))
+            raise InvalidArgument(f"`X` must lie in [{self.low:g}, {self.high:g}]^{self.dim}")
         axes = np.floor(array / self.bandwidth + 0.5).astype(np.int64) - self.first
         return np.asarray(np.ravel_multi_index(tuple(axes.T), self.shape))

@@ -59,9 +59,10 @@ class BinaryArray:
         """Return the array before noise, shape (cells,)."""
         try:
             x, y = record
+            row = np.reshape(np.asarray(x, dtype=float), (1, -1))
         except (TypeError, ValueError):
-            raise InvalidArgument.of("record", "be a pair (x, y)", record) from None
-        point = require_features(np.reshape(np.asarray(x, dtype=float), (1, -1)), self.dim, name="x")
+            raise InvalidArgument("`record` must be a pair (x, y) of numbers") from None
+        point = require_features(row, self.dim, name="x")
         return self.held(point).astype(float) * self.factor(y)
 
     def held(self, point: FloatArray) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ from audit.validate import open_probability, positive, real
 from mechanisms.papers.bousquet2022.tables import Pair, promise, replace_first, state
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.thresholded_count import released_counts, released_law
-from mechanisms.queries import Histogram, admit, distinct
+from mechanisms.queries import Histogram, admit, ask, distinct
 
 WHERE = "Theorem 2.4"
 EPSILONS = (0.01, 0.1, 0.25, 0.5, 1.0)
@@ -92,7 +92,7 @@ class StabilityHistogram:
 
     def counts(self, dataset: Any) -> np.ndarray:
         """Exact count of each label shown."""
-        return Histogram(self.labels)(self.of(dataset))
+        return ask(lambda records: Histogram(self.labels)(self.of(records)), dataset)
 
     def law(self, dataset: Any) -> Product:
         """Law of one output: independent labels, an atom at 0 each."""

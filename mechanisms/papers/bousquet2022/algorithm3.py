@@ -18,12 +18,13 @@ from typing import Any, Self
 import numpy as np
 
 from audit import PrivacyCheck, Released
-from audit.validate import integer, open_probability
+from audit.validate import open_probability
 from mechanisms.estimators import Estimator, noise_source, require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale
 from mechanisms.papers.bousquet2022.grids import keys_of, side_for
 from mechanisms.papers.bousquet2022.tables import in_orders, promise, promise_fits, replace_first
 from mechanisms.parts.records import require_features
+from mechanisms.queries import held
 
 WHERE = "Theorem 4.2"
 CUBES = ((0,), (1,), (2,))
@@ -54,7 +55,7 @@ class CubeDensity(Estimator):
     random_state: int | None = None  # repeats the noise exactly; for tests only
 
     def __post_init__(self) -> None:
-        self.dim = integer(self.dim, "dim", at_least=1)
+        self.dim = held(self.dim, "dim")
         require_budget(self)
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -90,7 +91,7 @@ class CubeDensity(Estimator):
     def sample(self, n_samples: int = 1, random_state: int | np.random.Generator | None = None) -> np.ndarray:
         """Draw from the normalized estimate, shape (n_samples, dim); any number of draws is free."""
         rng = np.random.default_rng(random_state)
-        counts, places = self._fitted("counts_"), rng.random((integer(n_samples, "n_samples", at_least=0), self.dim))
+        counts, places = self._fitted("counts_"), rng.random((held(n_samples, "n_samples", at_least=0), self.dim))
         if not counts:
             return places
         weights = np.array(list(counts.values()))

@@ -25,7 +25,7 @@ from mechanisms.papers.bousquet2022.algorithm2 import flip_pair, move_pair
 from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
 from mechanisms.papers.bousquet2022.tables import Pair, in_orders, promise, promise_fits
-from mechanisms.parts.records import require_labels
+from mechanisms.parts.records import as_records, require_labels
 
 UNIT_LINE = spaces.Cube(1)
 
@@ -53,7 +53,9 @@ class VoronoiClassifier(Classifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Release the votes for points X with labels y in {0, 1}, shape (n,)."""
-        votes = draw_votes(self.sums(Labeled(X, y)), self.epsilon, noise_source(self.random_state))
+        votes = draw_votes(
+            self.sums(Labeled(as_records(X), as_records(y, "y"))), self.epsilon, noise_source(self.random_state)
+        )
         return self.set_release(votes, len(X))
 
     def set_release(self, votes: np.ndarray, n: int) -> Self:

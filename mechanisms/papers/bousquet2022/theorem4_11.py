@@ -21,7 +21,6 @@ import numpy as np
 from audit import GuaranteeCheck, Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
-from audit.validate import integer
 from mechanisms.distributions import DENSITIES
 from mechanisms.estimators import Classifier, noise_source
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, draw_counts
@@ -50,6 +49,7 @@ from mechanisms.papers.bousquet2022.theorem4_10 import (
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.exponential import choice_probabilities, choose
 from mechanisms.parts.records import require_features
+from mechanisms.queries import held
 
 UNLABELED, DRAWS = -1, 240
 
@@ -74,7 +74,7 @@ class SemiSupervisedLearner(Classifier):
 
     def __post_init__(self) -> None:
         require_budget(self)
-        integer(self.draws, "draws", at_least=1)
+        held(self.draws, "draws")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on records X, shape (n, dim); y is 0 or 1 where labeled and -1 where not.

@@ -24,6 +24,8 @@ from mechanisms.exponential import ExponentialMechanism
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
 from mechanisms.papers.chaudhuri2011.stumps import StumpClass
 from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, ThresholdClass
+from mechanisms.parts.records import require_labeled
+from mechanisms.queries import scale
 
 HypothesisClass = ThresholdClass | LinearSeparatorClass | StumpClass
 _LARGEST_COVER = 2**20
@@ -49,7 +51,7 @@ class CoverAlgorithm(ABC):
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
-        open_probability(self.accuracy, "accuracy")
+        scale(open_probability(self.accuracy, "accuracy"), "accuracy")
 
     @abstractmethod
     def cover(self, X: FloatArray) -> FloatArray:
@@ -61,13 +63,11 @@ class CoverAlgorithm(ABC):
         return ExponentialMechanism(Mistakes(self.hypotheses), candidates, 1.0, self.epsilon)
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        if not isinstance(dataset, Labeled):
-            raise InvalidArgument(f"`dataset` must be labeled records, got {type(dataset).__name__}")
-        return self.mechanism(dataset.X)(dataset, size, rng)
+        return self.mechanism(require_labeled(dataset).X)(dataset, size, rng)
 
     def law(self, dataset: Labeled) -> Finite:
         """Return the law of one released hypothesis."""
-        return self.mechanism(dataset.X).law(dataset)
+        return self.mechanism(require_labeled(dataset).X).law(dataset)
 
 
 @dataclass(frozen=True)

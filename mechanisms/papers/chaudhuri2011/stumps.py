@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit import Labeled
-from audit.validate import integer, positive
+from audit.validate import positive
 from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, count_wrong, signed_labels
 from mechanisms.parts.records import require_features
+from mechanisms.queries import admit, held
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class StumpClass:
     dim: int  # d
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
+        admit(self, dim=held)
 
     @property
     def doubling_dim(self) -> float:

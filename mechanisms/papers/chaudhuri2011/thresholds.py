@@ -22,6 +22,7 @@ from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.validate import positive
 from mechanisms.papers.rows import CHAUDHURI
+from mechanisms.parts.records import as_records, require_features
 
 FloatArray = np.ndarray
 IntArray = np.ndarray
@@ -64,7 +65,7 @@ class ThresholdClass:
         # they depend on the points alone.
         values, counts = np.unique(unit_features(X), return_counts=True)
         if values.size == 0 or values[-1] >= 1:
-            raise InvalidArgument.of("X", "hold points in [0, 1), at least one: no threshold labels 1 negative", X)
+            raise InvalidArgument("`X` must hold points in [0, 1), at least one: no threshold labels 1 negative")
         cuts = np.r_[0, np.cumsum(counts)]
         reach = math.floor(positive(radius, "radius") * cuts[-1] * (1 + 1e-12))
         chosen = [int(np.searchsorted(cuts, reach, side="right")) - 1]
@@ -86,19 +87,16 @@ def count_wrong(cuts: FloatArray, x: FloatArray, y: IntArray) -> IntArray:
 def unit_features(X: object) -> FloatArray:
     """Return features as a float array of shape (m,) in [0, 1], or raise `InvalidArgument`."""
     # Clipping them silently would hide a broken sensitivity.
-    array = np.asarray(X, dtype=float)
-    if array.ndim != 1:
-        raise InvalidArgument.of("X", "have shape (m,)", array.shape)
-    if not np.all((array >= 0) & (array <= 1)):
-        raise InvalidArgument.of("X", "lie in [0, 1]", array[~((array >= 0) & (array <= 1))][0].item())
-    return array
+    if (shape := as_records(X).shape)[1:]:
+        raise InvalidArgument.of("X", "have shape (m,)", shape)
+    return require_features(X, 1, in_unit_cube=True)[:, 0]
 
 
 def signed_labels(y: object) -> IntArray:
     """Return labels as an integer array of shape (m,) in {-1, +1}, or raise `InvalidArgument`."""
     array = np.asarray(y)
     if array.ndim != 1 or not np.all((array == 1) | (array == -1)):
-        raise InvalidArgument.of("y", "hold labels -1 and +1, shape (m,)", y)
+        raise InvalidArgument("`y` must hold labels -1 and +1, shape (m,)")
     return array.astype(np.int64)
 
 

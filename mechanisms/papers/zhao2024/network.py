@@ -12,9 +12,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import expit, softmax
 
-from audit.validate import integer, nonnegative, positive
+from audit.validate import nonnegative, positive
 from mechanisms.papers.zhao2024.neighbors import Refine
 from mechanisms.papers.zhao2024.vector import FloatArray, one_hot
+from mechanisms.queries import count, held
 
 Head = Literal["sigmoid", "softmax"]
 _SLOW, _FAST, _TINY = 0.999, 0.9, 1e-8  # of Adam
@@ -38,8 +39,7 @@ class TargetNetwork:
         iterated: bool = False,
     ) -> None:
         self.head, self.iterated = head, iterated
-        self.hidden = integer(hidden, "hidden", at_least=1)
-        self.epochs, self.batch = integer(epochs, "epochs", at_least=1), integer(batch, "batch", at_least=1)
+        self.hidden, self.epochs, self.batch = held(hidden, "hidden"), held(epochs, "epochs"), count(batch, "batch")
         self.decay, self.rate = nonnegative(decay, "decay"), positive(rate, "rate")
 
     def fit(self, X: FloatArray, targets: np.ndarray, rng: np.random.Generator, refine: Refine | None = None) -> Self:

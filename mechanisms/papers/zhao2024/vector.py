@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from audit import Labeled, Local, PrivacyCheck, Verdict
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Law, Product
-from audit.validate import integer, positive
+from audit.validate import positive
 from mechanisms.papers.rows import ZHAO, Cases
-from mechanisms.queries import admit
+from mechanisms.queries import admit, held
 
 FloatArray = NDArray[np.float64]
 _LARGEST = 700.0  # its exponential is a finite double
@@ -37,7 +37,7 @@ class LabelEncoder(ABC):
     head: ClassVar[Literal["sigmoid", "softmax"]] = "softmax"  # output layer of a network fitted to the targets
 
     def __post_init__(self) -> None:
-        admit(self, n_classes=partial(integer, at_least=2), epsilon=positive)
+        admit(self, n_classes=partial(held, at_least=2), epsilon=positive)
 
     @abstractmethod
     def release(self, labels: NDArray[np.int64], rng: np.random.Generator) -> np.ndarray:
@@ -87,9 +87,9 @@ class LabelEncoder(ABC):
 
 def require_label(label: Any, n_classes: int) -> int:
     """Return one label as an integer in {0, ..., K - 1}, or raise."""
-    if np.ndim(label) or not (at := integer(label, "label", at_least=0)) < n_classes:
-        raise InvalidArgument.of("label", f"be one of 0, ..., {n_classes - 1}", label)
-    return at
+    if type(label) is bool or not isinstance(label, (int, np.integer)) or not 0 <= label < n_classes:
+        raise InvalidArgument(f"`label` must be one of 0, ..., {n_classes - 1}")  # it is private: it is not shown
+    return int(label)
 
 
 def one_hot(labels: NDArray[np.int64], n_classes: int) -> NDArray[np.int8]:

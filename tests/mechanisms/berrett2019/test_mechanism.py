@@ -95,7 +95,7 @@ def test_one_cell_is_a_column_and_records_outside_the_window_hit_no_cell_or_the_
         (lambda: BinaryArray(1, 0.0, 0.4), "`epsilon` must"),
         (lambda: BinaryArray(1, 1.0, 0.4, 3), "`half` must"),
         (lambda: BinaryArray(1, 1.0, 0.4).bits(0.5), "`record` must be a pair"),
-        (lambda: BinaryArray(1, 1.0, 0.4).bits((0.5, 2)), "`y` must hold labels 0 and 1 only, got 2"),
+        (lambda: BinaryArray(1, 1.0, 0.4).bits((0.5, 2)), "`y` must hold labels 0 and 1 only$"),
         (lambda: BinaryArray(1, 1.0, 0.4, 1).bits((0.5, 0.5)), "`y` must hold labels 0 and 1 only"),
         (lambda: BinaryArray(1, 1.0, 0.4).bits(((0.5, 0.5), 1)), r"`x` must have shape \(n, 1\)"),
         (lambda: BinaryArray(1, 1.0, 0.4).bits((np.nan, 1)), "`x` must be finite"),

@@ -154,7 +154,7 @@ def test_an_unvisited_cube_keeps_its_coin():
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[0.1, 0.2]], [2], "`y` must hold labels 0 and 1 only, got 2"),
+        ([[0.1, 0.2]], [2], "`y` must hold labels 0 and 1 only$"),
         ([[0.1, 0.2]], [1, 0], "`[Xy]` must have shape"),
         ([[0.1]], [1], "`X` must have shape"),
         ([[[0.1, 0.2]]], [1], "`X` must have shape"),

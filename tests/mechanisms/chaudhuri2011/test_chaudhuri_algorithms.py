@@ -317,7 +317,7 @@ def test_bad_input_is_refused():
     for hypotheses in (StumpClass(3), SPHERE):
         with pytest.raises(InvalidArgument, match=r"`X` must have shape \(n, 3\)"):
             hypotheses.predict(np.zeros((1, 3)), np.zeros((4, 2)))
-    with pytest.raises(InvalidArgument, match=r"`X` must lie in \[0, 1\]"):
+    with pytest.raises(InvalidArgument, match=r"`X` must lie in the cube \[0, 1\]"):
         THRESHOLDS.predict(np.zeros(1), np.array([1.5]))
     with pytest.raises(InvalidArgument, match="`y` must"):
         THRESHOLDS.mistakes(np.array([0.5]), Labeled(np.array([0.1]), np.array([0])))
