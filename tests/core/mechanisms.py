@@ -15,7 +15,7 @@ PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 
 def laplace(data, size, rng):
     """1-DP for a sum that changes by 1."""
-    return data.sum() + rng.laplace(size=size)
+    return np.sum(data) + rng.laplace(size=size)
 
 
 @dataclass(frozen=True)

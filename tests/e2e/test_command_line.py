@@ -171,10 +171,7 @@ def written():
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [
-        ('"left_plus":', f'"left_plus":{10**400}'),
-        ('"relation": "', f'"relation": "{"group(1) of " * 9_999}'),
-    ],
+    [('"left_plus":', f'"left_plus":{10**400}'), ('"relation": "', f'"relation": "{"group(1) of " * 9_999}')],
     ids=range(2),
 )
 def test_a_hostile_certificate_is_one_line_and_65(dp_audit, tmp_path, written, old, new):

@@ -73,10 +73,6 @@ def kills_its_grandparent(data, size, rng):
     os._exit(1)
 
 
-def sleeps(data, size, rng):
-    time.sleep(1e6)
-
-
 def ignores_signals_and_sleeps(data, size, rng):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
@@ -116,31 +112,6 @@ def leaving(act, words):
 
     left = []
     return mechanism
-
-
-def start_a_timer():
-    threading.Timer(2.0, os._exit, (0,)).start()
-
-
-def start_a_child():
-    subprocess.Popen(["sleep", "1234"])
-
-
-def start_a_daemon():
-    subprocess.Popen(["sleep", "1235"], start_new_session=True)
-
-
-def start_a_thread():
-    threading.Thread(target=time.sleep, args=(1e6,)).start()
-
-
-def sleep_at_exit():
-    atexit.register(time.sleep, 1e6)
-
-
-def ignore_children():
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    subprocess.run(["true"])
 
 
 def forks_and_dies(data, size, rng):
@@ -254,10 +225,6 @@ def nest(value):
     return list(map(nest, [value]))
 
 
-def asks_for_too_much(data, size, rng):
-    return rng.laplace(size=(size, 2**40)).sum(axis=1)
-
-
 def runs_out_of_time_to_compute(data, size, rng):
     resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
     while True:
@@ -323,16 +290,16 @@ SUBJECTS = {
         for method in methods
     },
     **{
-        f"leaves: {act.__name__}": (leaving(act, "something is left"), "something is left")
-        for act in (
-            start_a_timer,
-            start_a_child,
-            start_a_daemon,
-            os.fork,
-            start_a_thread,
-            sleep_at_exit,
-            ignore_children,
-        )
+        f"leaves: {name}": (leaving(act, "something is left"), "something is left")
+        for name, act in {
+            "a timer": lambda: threading.Timer(2.0, os._exit, (0,)).start(),
+            "a child": lambda: subprocess.Popen(["sleep", "1234"]),
+            "a daemon": lambda: subprocess.Popen(["sleep", "1235"], start_new_session=True),
+            "a fork": os.fork,
+            "a thread": lambda: threading.Thread(target=time.sleep, args=(1e6,)).start(),
+            "a sleep at exit": lambda: atexit.register(time.sleep, 1e6),
+            "no children": lambda: (signal.signal(signal.SIGCHLD, signal.SIG_IGN), subprocess.run(["true"])),
+        }.items()
     },
     "__reduce_ex__ exits": (with_method("__reduce_ex__", lambda: os._exit(0)), "killed its process"),
     "__len__ lies": (with_method("__len__", lambda: 10**18), ""),
@@ -352,6 +319,8 @@ SUBJECTS |= {
         "killed its process, and the one that watches it",
     ),
     "stops_its_parent": (lambda data, size, rng: kill_and_wait(os.getppid(), signal.SIGSTOP), "took longer"),
+    "sleeps": (lambda data, size, rng: time.sleep(1e6), "took longer"),
+    "asks_for_too_much": (lambda data, size, rng: rng.laplace(size=(size, 2**40)).sum(axis=1), "MemoryError"),
     "stops_itself": (lambda data, size, rng: os.kill(os.getpid(), signal.SIGSTOP), "took longer"),
     "returns_what_cannot_be_read": (lambda data, size, rng: [Unreadable() for _ in range(size)], ""),
     "returns_a_generator": (lambda data, size, rng: (number for number in range(size)), ""),
@@ -371,13 +340,11 @@ WORDS = {
     leaves_in_a_thread: "after its thread",
     recurses: "raised RecursionError",
     recurses_without_limit: "killed its process",
-    asks_for_too_much: "MemoryError",
     runs_out_of_time_to_compute: "killed its process",
     rings_an_alarm: "killed its process",
     makes_errors_of_warnings: "raised FloatingPointError",
     replaces_what_pickles: "",
     replaces_numpy: "",
-    sleeps: "took longer",
     stops_the_clock: "took longer",
     ignores_signals_and_sleeps: "took longer",
     holds_the_lock_of_the_interpreter: "took longer",

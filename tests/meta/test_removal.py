@@ -4,6 +4,7 @@ A certificate with checks of an absent extension lists them as not verified. `ma
 copies, once a week.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -56,17 +57,14 @@ main(["verify", "out"])
 """
 
 
-def names_of(extension):
-    return [name for names in plugins.list_plugins()[extension].names.values() for name in names]
-
-
 def use_without(folder, *absent):
     """Import, a run with its certificate, the fixture, the error of an absent name, and `dp-audit verify`."""
     copy_without(folder, set(absent))
     (folder / "audited.py").write_text(AUDITED)
     (folder / "steps.py").write_text(STEPS)
     kept = [name for name in EXTENSIONS if name not in absent]
-    lost = {name: extension for extension in absent for name in names_of(extension)}
+    listed = {extension: plugins.list_plugins()[extension].names.values() for extension in absent}
+    lost = {name: extension for extension, modules in listed.items() for names in modules for name in names}
     done = run(folder, "steps.py", json.dumps([kept, lost]), capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -94,25 +92,20 @@ SAVED = ROOT / "tests" / "extensions" / "utility" / "certificate.json"
 
 @pytest.fixture(scope="module")
 def without(tmp_path_factory):
-    """Return the command line of a copy of the package in which an extension is missing."""
+    """Call the command line of a copy of the package in which an extension is missing."""
 
-    def make(extension):
+    @functools.cache
+    def copy(extension):
         folder = tmp_path_factory.mktemp(f"without-{extension}")
         shutil.copytree(ROOT / "audit", folder / "audit", ignore=shutil.ignore_patterns("__pycache__", extension))
+        return folder
 
-        def call(*arguments):
-            code = "import sys; from audit.cli import main; main(sys.argv[1:])"
-            environment = {**os.environ, "PYTHONPATH": str(folder)}
-            return run_python("-c", code, *arguments, cwd=folder, env=environment)
+    def call(extension, *arguments):
+        code = "import sys; from audit.cli import main; main(sys.argv[1:])"
+        environment = {**os.environ, "PYTHONPATH": str(copy(extension))}
+        return run_python("-c", code, *arguments, cwd=copy(extension), env=environment)
 
-        return call
-
-    return make
-
-
-@pytest.fixture(scope="module")
-def no_utility(without):
-    return without("utility")
+    return call
 
 
 def not_verified(extension, certificate):
@@ -122,11 +115,11 @@ def not_verified(extension, certificate):
 
 
 @pytest.mark.parametrize("command", ["verify", "report", "diff"])
-def test_checks_of_an_absent_extension_are_listed_and_the_rest_is_verified(no_utility, tmp_path, command):
+def test_checks_of_an_absent_extension_are_listed_and_the_rest_is_verified(without, tmp_path, command):
     shutil.copy(SAVED, tmp_path)
     due = not_verified("utility", load_certificate(SAVED))
     assert 0 < len(due) < 21
-    done = no_utility(command, tmp_path, *([tmp_path] if command == "diff" else []))
+    done = without("utility", command, tmp_path, *([tmp_path] if command == "diff" else []))
     assert done.returncode == 69, done.stderr
     assert set(due) <= set(done.stdout.splitlines())
     assert "contradicts" not in done.stderr
@@ -137,41 +130,27 @@ def test_checks_of_an_absent_extension_are_listed_and_the_rest_is_verified(no_ut
         assert (tmp_path / "certificate.html").exists()
 
 
-def edit_known(certificate):
-    check = next(check for check in certificate["checks"] if check["kind"] == "privacy")
-    check["reason"] = "edited"
-
-
-def edit_absent(certificate):
-    check = next(check for check in certificate["checks"] if check["kind"] == "guarantee")
-    check["reason"] = "edited"
-
-
-def blame_another(certificate):
-    certificate["extensions"]["elsewhere"] = certificate["extensions"].pop("utility")
-    certificate["extensions"]["elsewhere"]["kinds"].append("privacy")
-
-
 @pytest.mark.parametrize(
-    ("edit", "says"),
+    ("kind", "says"),
     [
-        (edit_known, "reason is 'edited', the evidence gives"),
-        (edit_absent, "seal: the document is not the one that was sealed"),
-        (edit_absent, "chain: broken at"),
+        ("privacy", "reason is 'edited', the evidence gives"),
+        ("guarantee", "seal: the document is not the one that was sealed"),
+        ("guarantee", "chain: broken at"),
     ],
 )
-def test_edits_are_seen_all_the_same(no_utility, tmp_path, edit, says):
+def test_edits_of_known_and_of_absent_kinds_are_seen_all_the_same(without, tmp_path, kind, says):
     certificate = load_certificate(SAVED)
-    edit(certificate)
+    next(check for check in certificate["checks"] if check["kind"] == kind)["reason"] = "edited"
     (tmp_path / "certificate.json").write_text(write_text(certificate))
-    done = no_utility("verify", tmp_path)
+    done = without("utility", "verify", tmp_path)
     assert done.returncode == 65
     assert says in done.stdout
 
 
 def test_an_extension_that_is_installed_is_not_taken_for_an_absent_one(tmp_path):
     certificate = load_certificate(SAVED)
-    blame_another(certificate)
+    certificate["extensions"]["elsewhere"] = certificate["extensions"].pop("utility")
+    certificate["extensions"]["elsewhere"]["kinds"].append("privacy")
     (tmp_path / "certificate.json").write_text(write_text(certificate))
     said = audit.verify(tmp_path)
     assert "extensions: not those that the checks need" in said
@@ -188,9 +167,8 @@ def test_evidence_and_a_method_of_an_absent_extension(without, tmp_path):
     audit.run(checks, workers=0, directory=tmp_path)
     stated = load_certificate(tmp_path)["extensions"]["enumeration"]
     assert (stated["kinds"], stated["evidence"], stated["methods"]) == ([], ["enumeration"], ["enumerate"])
-    absent = without("enumeration")
     for command in ("verify", "report"):
-        done = absent(command, tmp_path)
+        done = without("enumeration", command, tmp_path)
         assert done.returncode == 69, done.stderr
         assert "proved: not verified: needs the extension enumeration" in done.stdout
         assert "drawn: not verified" not in done.stdout

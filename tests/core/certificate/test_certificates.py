@@ -15,12 +15,7 @@ from audit.certificate.document import list_versions, load_certificate
 from audit.certificate.render import escape_markdown, markdown_of
 from audit.errors import InvalidCertificate, MissingCertificate
 from audit.validate import Limits
-
-PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
-
-
-def laplace(data, size, rng):
-    return data.sum() + rng.laplace(size=size)
+from tests.core.mechanisms import PAIR, laplace
 
 
 def missing(data, size, rng):

@@ -13,14 +13,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import (
-    GaussianClaim,
-    Local,
-    PrivacyCheck,
-    RenyiClaim,
-    Verdict,
-    ZeroConcentratedClaim,
-)
+from audit import GaussianClaim, Local, PrivacyCheck, RenyiClaim, Verdict, ZeroConcentratedClaim
 from audit.certificate.render import markdown_of
 from audit.certificate.verify import replay
 from audit.checks.judge import PrivacyEvidence, judge

@@ -3,7 +3,6 @@
 import copy
 import json
 
-import numpy as np
 import pytest
 
 import audit
@@ -14,9 +13,7 @@ from audit.checks.privacy_view import ways_of
 from audit.errors import InvalidCertificate
 from tests.core.certificate.forging import Forged, completed
 from tests.core.kinds import DivisibleCheck
-from tests.core.mechanisms import NoisySum, laplace
-
-PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+from tests.core.mechanisms import PAIR, NoisySum, laplace
 
 
 def vector(data, size, rng):

@@ -3,7 +3,6 @@
 import io
 import re
 
-import numpy as np
 import pytest
 from rich.console import Console
 
@@ -13,8 +12,8 @@ from audit.auditor import summarize
 from audit.certificate.render import RENDERERS, check_fragment, report_fragment
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 from audit.text import printable
+from tests.core.mechanisms import PAIR
 
-PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 HOSTILE = (
     "x\x1b[2J\x1b]8;;http://evil.example\x07click\x1b]8;;\x07\r\n::error::forged\n  ::set-output name=a::b\n"
     "##[group]\n##vso[task.complete]\u202eSSAP\u2066\u200b\x9b31m\x00\udc80\u2028end"

@@ -26,7 +26,7 @@ NO_CALLS = SideCalls(0, 0, 0, 0, 0, 0)
 LEAK = GameCounts(90_000, 10_000, 0, 10_000, 90_000, 0)  # log 9 = 2.197
 QUIET = GameCounts(50_000, 50_000, 100_000, 50_000, 50_000, 100_000)
 
-
+UNREAD = Repeats(40_000, 30_000, 30_000, 2)
 COUNTED = Plants(OutputForm(1, values=Repeats(9, 1, 0, 5)), 1)
 NUMBER = OutputForm(1)
 
@@ -140,24 +140,13 @@ def test_a_pass_says_what_would_have_been_found():
         (planted(planted=19, found=19), "detected 19 of 19 planted violations"),
         (planted(names=REQUIRED["vector"][1:]), "too few training outputs"),
         (planted(names=REQUIRED["vector"][:-1]), "too few training outputs"),
+        (Plants(OutputForm(1, places=1, texts={'output["t"]': UNREAD}), 1), 'reads output["t"]:'),
+        (Plants(OutputForm(1, coarse={"output": 9.0}), 1), "the noise is coarse in output, which takes about 9 values"),
+        (Plants(OutputForm(), 0), "no score that competed sees every difference"),
     ],
 )
-def test_a_pass_is_barred_where_a_required_family_was_not_found(plants, said):
+def test_a_pass_is_barred_where_a_required_family_was_not_found_or_a_place_not_read(plants, said):
     judged = verdict(PrivacyEvidence(400_000, (game(plants=plants),)))
-    assert judged.verdict is Verdict.INCONCLUSIVE
-    assert said in judged.reason
-
-
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
-        (OutputForm(1, places=1, texts={'output["t"]': Repeats(40_000, 30_000, 30_000, 2)}), 'reads output["t"]:'),
-        (OutputForm(1, coarse={"output": 9.0}), "the noise is coarse in output, which takes about 9 values"),
-        (OutputForm(), "no score that competed sees every difference"),
-    ],
-)
-def test_a_pass_is_barred_where_a_place_is_not_read(form, said):
-    judged = verdict(PrivacyEvidence(400_000, (game(plants=Plants(form, form.columns)),)))
     assert judged.verdict is Verdict.INCONCLUSIVE
     assert said in judged.reason
 
@@ -205,49 +194,43 @@ def test_nothing_tested_is_not_a_pass():
     assert verdict(PrivacyEvidence(0)).reason == "nothing was tested"
 
 
-def test_exact_pass_needs_the_law_and_the_sampler():
-    found = verdict(stated(law()))
-    assert (found.verdict, found.basis) == (Verdict.PASS, "law")
-    misfit = verdict(stated(law(fit_pvalue=1e-9)))
-    assert misfit.verdict is Verdict.INCONCLUSIVE
-    assert "disagree" in misfit.reason
-    assert verdict(stated(law(fit_pvalue=None))).verdict is Verdict.INCONCLUSIVE
-    assert verdict(stated(law(), law(pair=1, fit_pvalue=1e-9))).verdict is Verdict.INCONCLUSIVE
+BROKEN, COARSE = law(2.0, 0.3), "its stated law keeps the claim, but only samplers that are"
+WIDE = law(epsilon_lower_bound=0.5, epsilon_upper_bound=1.5, delta_upper_bound=0.1)
 
 
-def test_rounding_is_not_a_violation_and_a_small_violation_is():
-    tight = law(1.0 + 4e-16, 1e-16)
-    assert verdict(stated(tight)).verdict is Verdict.PASS
-    assert verdict(stated(law(1.0 + 1e-6, 1e-6))).verdict is Verdict.FAIL
-    assert verdict(stated(law(1.0 + 1e-6, 1e-10))).verdict is Verdict.FAIL  # of a small delta rounding is less
-    assert verdict(stated(law(10 + 5e-9, 1e-3)), PrivacyClaim(10.0)).verdict is Verdict.PASS  # of a large epsilon more
-    assert verdict(stated(law(1.1))).verdict is not Verdict.FAIL  # its delta at the claimed epsilon is 0
+@pytest.mark.parametrize(
+    ("laws", "due", "said"),
+    [
+        ([law()], "PASS", ""),
+        ([law(fit_pvalue=1e-9)], "INCONCLUSIVE", "disagree"),
+        ([law(fit_pvalue=None)], "INCONCLUSIVE", ""),
+        ([law(), law(pair=1, fit_pvalue=1e-9)], "INCONCLUSIVE", ""),
+        ([law(), law(pair=1, fit_resolution=LOOSEST_FIT * 1.001)], "INCONCLUSIVE", COARSE),
+        ([law(), law(pair=1, fit_resolution=None)], "INCONCLUSIVE", COARSE),
+        ([law(fit_resolution=LOOSEST_FIT)], "PASS", ""),
+        ([BROKEN], "FAIL", "taking the law for granted"),
+        ([dataclasses.replace(BROKEN, fit_pvalue=None)], "INCONCLUSIVE", "the sampler was not tested against it"),
+        ([dataclasses.replace(BROKEN, fit_pvalue=1e-9)], "INCONCLUSIVE", ""),
+        ([WIDE], "INCONCLUSIVE", ""),  # an open bracket decides nothing
+        ([law(1.0 + 4e-16, 1e-16)], "PASS", ""),  # rounding
+        ([law(1.0 + 1e-6, 1e-6)], "FAIL", ""),
+        ([law(1.0 + 1e-6, 1e-10)], "FAIL", ""),  # of a small delta rounding is less
+        ([law(1.1)], "PASS", ""),  # its delta at the claimed epsilon is 0
+    ],
+)
+def test_a_law_decides_by_its_bounds_if_the_sampler_was_seen_to_follow_it(laws, due, said):
+    found = verdict(stated(*laws))
+    assert found.verdict == due
+    assert said in found.reason
+    assert found.basis == ("none" if due == "INCONCLUSIVE" else "law")
 
 
-def test_a_law_that_coarse_fits_agree_with_passes_nothing():
-    for resolution in (LOOSEST_FIT * 1.001, None):
-        found = verdict(stated(law(), law(pair=1, fit_resolution=resolution)))
-        assert found.verdict is Verdict.INCONCLUSIVE
-        assert "its stated law keeps the claim, but only samplers that are" in found.reason
-    assert verdict(stated(law(fit_resolution=LOOSEST_FIT))).verdict is Verdict.PASS
-
-
-def test_a_law_that_breaks_the_claim_fails_only_when_the_sampler_follows_it():
-    broken = law(2.0, 0.3)
-    found = verdict(stated(broken))
-    assert (found.verdict, found.basis) == (Verdict.FAIL, "law")
-    assert "taking the law for granted" in found.reason
-    untested = StatedLaw((dataclasses.replace(broken, fit_pvalue=None),))
-    for ways in ((untested,), (untested, game())):
-        found = verdict(PrivacyEvidence(400_000, ways))
-        assert found.verdict is Verdict.INCONCLUSIVE
-        assert "the sampler was not tested against it" in found.reason
-    assert verdict(stated(dataclasses.replace(broken, fit_pvalue=1e-9))).verdict is Verdict.INCONCLUSIVE
-
-
-def test_an_open_bracket_decides_nothing():
-    wide = law(epsilon_lower_bound=0.5, epsilon_upper_bound=1.5, delta_upper_bound=0.1)
-    assert verdict(stated(wide)).verdict is Verdict.INCONCLUSIVE
+def test_rounding_of_a_large_epsilon_is_more_and_an_untested_law_is_open_beside_a_game():
+    assert verdict(stated(law(10 + 5e-9, 1e-3)), PrivacyClaim(10.0)).verdict is Verdict.PASS
+    untested = StatedLaw((dataclasses.replace(BROKEN, fit_pvalue=None),))
+    found = verdict(PrivacyEvidence(400_000, (untested, game())))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the sampler was not tested against it" in found.reason
 
 
 @pytest.mark.parametrize(("above", "passes"), [(1e-15, True), (1e-8, False), (1e-7, False), (1e-6, False)])

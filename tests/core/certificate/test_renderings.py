@@ -14,20 +14,13 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.render import RENDERERS, html_of, junit_of, write_renderings
-from audit.certificate.summary import (
-    describe_sources,
-    group_checks,
-    is_met,
-    tally,
-    write_abstract,
-)
+from audit.certificate.summary import describe_sources, group_checks, is_met, tally, write_abstract
 from audit.checks.privacy_view import trade_off
 from audit.text import count, number, printable
 from tests.core.kinds import DivisibleCheck
-from tests.core.mechanisms import NoisySum
+from tests.core.mechanisms import PAIR, NoisySum
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 
 

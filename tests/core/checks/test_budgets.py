@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import audit
-from audit import GaussianClaim, PrivacyCheck, PrivacyClaim, Verdict, per_call, plugins
+from audit import GaussianClaim, PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.evidence.base import LIMITED, Allowance, PrivacyTerms
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session, Split, plan_outputs
@@ -20,9 +20,9 @@ from audit.execution.sandbox import Drawing, TimedOut, clock, limit_time
 from audit.mechanism.call import Subject
 from audit.statistics.bounds import blind_spot, game_resolution, logit_lower_bound
 from audit.validate import EFFORTS
-from tests.core.mechanisms import laplace
+from tests.core.mechanisms import PAIR, laplace
 
-PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+PAIRS = [PAIR]
 
 
 @pytest.mark.parametrize("checks", [1, 8, 30, 100, 300])
@@ -136,13 +136,6 @@ def audited(function, **settings):
     return audit.check_privacy(per_call(function), CLAIM, PAIRS, name="sleeper", **settings)
 
 
-@pytest.fixture
-def games_alone(monkeypatch):
-    """Follow no noise, which would decide before."""
-    monkeypatch.setattr(plugins, "list_first", lambda: ())
-
-
-@pytest.mark.usefixtures("games_alone")
 def test_a_leak_that_the_time_lets_be_seen_is_refuted():
     result = audited(Sleeper(0.01), timeout=5.0)
     assert result.verdict is Verdict.FAIL, result.reason
@@ -150,7 +143,6 @@ def test_a_leak_that_the_time_lets_be_seen_is_refuted():
     assert result.witness is not None
 
 
-@pytest.mark.usefixtures("games_alone")
 def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
     result = audited(Sleeper(1.0), timeout=4.0)
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -161,7 +153,6 @@ def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
     assert limit > 2 * budget * 0.004
 
 
-@pytest.mark.usefixtures("games_alone")
 def test_a_hang_leaves_what_came_before_it():
     """The claim is suspected by the outputs until the hang; nothing fresh can confirm it, so that FAIL is not said."""
     result = audited(Sleeper(0.01, 0.001, last=1_200), timeout=15.0, budget=1_000, method="fixed")
@@ -172,7 +163,6 @@ def test_a_hang_leaves_what_came_before_it():
     assert 700 < result.evidence.samples <= 1_200
 
 
-@pytest.mark.usefixtures("games_alone")
 def test_a_pass_may_be_bought_at_the_tolerance_that_few_outputs_support():
     """A service of 2,000 outputs per dataset: what would have been caught, and the tolerance that they support."""
     open_ = audited(Sleeper(1.0, 0.0), budget=2_000)

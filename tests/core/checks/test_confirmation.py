@@ -29,9 +29,9 @@ from audit.statistics.bounds import (
     runs_to_resolve,
 )
 from audit.statistics.independence import LOG_LEVEL, log_agreement
-from tests.core.mechanisms import laplace
+from tests.core.mechanisms import PAIR, laplace
 
-PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+PAIRS = [PAIR]
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,13 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.execution import workers
 from audit.mechanism.call import BLOCK
-from tests.core.mechanisms import Copula, Shared, SharedResponse
+from tests.core.mechanisms import Copula, Shared, SharedResponse, laplace
 
 CLAIM, PAIR = PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)]
 
 
 def audited(mechanism, budget, seed=0, claim=CLAIM, **settings):
     return check_privacy(mechanism, claim, PAIR, budget=budget, seed=seed, workers=0, **settings)
-
-
-def laplace(data, size, rng):
-    return data + rng.laplace(size=size)
 
 
 def response(data, size, rng):

@@ -1,6 +1,5 @@
 """A PASS on floating-point numbers is about real ones, and says so; `floats="audit"` needs an extension."""
 
-import numpy as np
 import pytest
 
 import audit
@@ -8,14 +7,9 @@ from audit import PrivacyCheck, PrivacyClaim, Verdict, plugins
 from audit.certificate.render import RENDERERS
 from audit.certificate.summary import find_view
 from audit.errors import MissingExtension
+from tests.core.mechanisms import PAIR, laplace
 
-PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 CLAIM = PrivacyClaim(1.0)
-
-
-def textbook(data, size, rng):
-    """Private over the real numbers; the sum is rounded to a grid that the answer decides."""
-    return data.sum() + rng.laplace(size=size)
 
 
 def whole(data, size, rng):
@@ -23,7 +17,7 @@ def whole(data, size, rng):
 
 
 def test_a_pass_says_that_numbers_count_as_real_ones():
-    result = audit.check_privacy(textbook, CLAIM, [PAIR], workers=0)
+    result = audit.check_privacy(laplace, CLAIM, [PAIR], workers=0)
     assert result.verdict is Verdict.PASS
     assert result.reason.endswith("; floating point: not audited")
     assert "read as real numbers; set floats='audit'" in result.scope[1]
@@ -42,4 +36,4 @@ def test_outputs_that_are_whole_have_no_bits_to_audit():
 def test_bits_are_audited_by_an_extension_only(monkeypatch):
     monkeypatch.setattr(plugins, "list_plugins", lambda: {"core": plugins.CORE})
     with pytest.raises(MissingExtension, match="needs the extension precision"):
-        PrivacyCheck(name="x", mechanism=textbook, claim=CLAIM, pairs=[PAIR], floats="audit")
+        PrivacyCheck(name="x", mechanism=laplace, claim=CLAIM, pairs=[PAIR], floats="audit")

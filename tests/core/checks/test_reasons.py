@@ -13,33 +13,29 @@ import pytest
 import audit
 from audit import PrivacyClaim, per_call
 from audit.errors import AuditError, InvalidArgument
+from tests.core.mechanisms import PAIR, laplace
 
-PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
-NUMBERS = itertools.count()
+CLAIM, NUMBERS = PrivacyClaim(1.0), itertools.count()
 
 
 def audited(mechanism, **settings):
     settings = {"budget": 20_000, "tolerance": 1.5, "workers": 0, **settings}
-    return audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR], **settings)
+    return audit.check_privacy(mechanism, CLAIM, [PAIR], **settings)
 
 
 def private(rng):
     return float(rng.laplace(scale=4))
 
 
-def honest(data, size, rng):
-    return data.sum() + rng.laplace(size=size)
-
-
 def raises_on_one_side(data, size, rng):
-    outputs = honest(data, size, rng)
+    outputs = laplace(data, size, rng)
     if data[0] == 0 and (outputs > 3).any():
         raise OverflowError("too big")
     return outputs
 
 
 def nan_on_one_side(data, size, rng):
-    outputs = honest(data, size, rng)
+    outputs = laplace(data, size, rng)
     if data[0] == 1:
         outputs[rng.random(size) < 0.05] = np.nan
     return outputs
@@ -63,12 +59,12 @@ class CountsItsCalls:
 
     def __call__(self, data, size, rng):
         self.calls += 1
-        return honest(data, size, rng) + self.calls
+        return laplace(data, size, rng) + self.calls
 
 
 class RaisesInItsLaw:
     def __call__(self, data, size, rng):
-        return honest(data, size, rng)
+        return laplace(data, size, rng)
 
     def law(self, data):
         raise RuntimeError("no law")
@@ -94,7 +90,7 @@ def text_now_and_then(data, rng):
 
 LONG, GAME = {"budget": 40_000, "tolerance": 1.0}, {"method": "fixed"}
 ROWS = {
-    "honest": (honest, LONG, "PASS", "floating point: not audited"),
+    "honest": (laplace, LONG, "PASS", "floating point: not audited"),
     "raises on one side": (raises_on_one_side, LONG, "FAIL", "guesses were right"),
     "NaN on one side": (nan_on_one_side, LONG, "FAIL", "guesses were right"),
     "wrong length later": (wrong_length_later, LONG, "INCONCLUSIVE", "outputs, expected"),
@@ -160,9 +156,6 @@ def test_coroutines_of_every_kind_are_refused_with_what_to_type(recwarn):
     assert not [each for each in recwarn.list if issubclass(each.category, RuntimeWarning)]  # never awaited
 
 
-PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
-
-
 def of_dataset(data):
     return data.sum()
 
@@ -180,38 +173,30 @@ class Method:
         return data.sum()
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "said"),
-    [
-        (of_dataset, r"got of_dataset\(data\); .* give audit.per_call\(of_dataset\)"),
-        (of_dataset_and_rng, r"got of_dataset_and_rng\(data, rng\); .* give audit.per_call"),
-        (Method().release, r"got release\(data, size\); add a third parameter rng"),
-        (swapped, "the size comes before the generator"),
-        (3.0, "must be callable as"),
-    ],
-)
-def test_a_wrong_signature_names_the_right_one(mechanism, said):
-    with pytest.raises(AuditError, match=said):
-        audit.check_privacy(mechanism, PrivacyClaim(1.0), PAIRS)
+def check(mechanism=laplace, claim=CLAIM, pairs=(PAIR,)):
+    return audit.check_privacy(mechanism, claim, pairs)
 
 
 @pytest.mark.parametrize(
-    ("claim", "pairs", "said"),
+    ("call", "said"),
     [
-        ((1.0, 1e-5), PAIRS, r"write audit.PrivacyClaim\(1.0, 1e-05\)"),
-        (PrivacyClaim(1.0), PAIRS[0], r"write pairs=\[\(left, right\)\]"),
-        (PrivacyClaim(1.0), [({"age": [1], "id": [1]}, {"age": [2], "id": [2]})], r"give pandas.DataFrame\(dict\)"),
+        (lambda: check(of_dataset), r"got of_dataset\(data\); .* give audit.per_call\(of_dataset\)"),
+        (lambda: check(of_dataset_and_rng), r"got of_dataset_and_rng\(data, rng\); .* give audit.per_call"),
+        (lambda: check(Method().release), r"got release\(data, size\); add a third parameter rng"),
+        (lambda: check(swapped), "the size comes before the generator"),
+        (lambda: check(3.0), "must be callable as"),
+        (lambda: check(claim=(1.0, 1e-5)), r"write audit.PrivacyClaim\(1.0, 1e-05\)"),
+        (lambda: check(pairs=PAIR), r"write pairs=\[\(left, right\)\]"),
+        (lambda: check(pairs=[({"age": [1], "id": [1]}, {"age": [2], "id": [2]})]), r"give pandas.DataFrame\(dict\)"),
+        *(
+            (lambda relation=relation: PrivacyClaim(1.0, relation=relation), r"AddRemove\(\), Substitution\(\)")
+            for relation in ("add-remove", audit.AddRemove)
+        ),
     ],
 )
-def test_a_claim_or_a_pair_in_an_awkward_form_names_what_to_type(claim, pairs, said):
+def test_an_argument_in_an_awkward_form_names_what_to_type(call, said):
     with pytest.raises(AuditError, match=said):
-        audit.check_privacy(per_call(of_dataset), claim, pairs)
-
-
-@pytest.mark.parametrize("relation", ["add-remove", audit.AddRemove])
-def test_a_relation_in_an_awkward_form_names_the_relations(relation):
-    with pytest.raises(AuditError, match=r"AddRemove\(\), Substitution\(\)"):
-        PrivacyClaim(1.0, relation=relation)
+        call()
 
 
 def passing_on(*arguments):
@@ -244,6 +229,8 @@ def raising(data, rng):
     ],
 )
 def test_an_output_in_an_awkward_form_names_what_to_type(function, verdict, said):
-    result = audit.check_privacy(per_call(function), PrivacyClaim(1.1), PAIRS, budget=20_000, method="fixed", workers=0)
+    result = audit.check_privacy(
+        per_call(function), PrivacyClaim(1.1), [PAIR], budget=20_000, method="fixed", workers=0
+    )
     assert result.verdict == verdict
     assert said in result.reason

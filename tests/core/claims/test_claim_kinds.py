@@ -9,12 +9,7 @@ from dp_accounting.rdp.rdp_privacy_accountant import compute_delta
 from scipy.stats import norm
 
 from audit import AuditError
-from audit.claims import (
-    GaussianClaim,
-    RenyiClaim,
-    ZeroConcentratedClaim,
-    renyi_divergence,
-)
+from audit.claims import GaussianClaim, RenyiClaim, ZeroConcentratedClaim, renyi_divergence
 from audit.claims.curves import polygon_below
 from audit.laws import FiniteLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss, compose
 

@@ -14,16 +14,7 @@ import audit
 from audit import Distance, PrivacyClaim, Verdict
 from audit.events import violations
 from audit.events.candidates import TestDesign
-from audit.events.violations import (
-    PLANTED,
-    REQUIRED,
-    Claimed,
-    event_size,
-    plant,
-    scan,
-    tails,
-    training_for,
-)
+from audit.events.violations import PLANTED, REQUIRED, Claimed, event_size, plant, scan, tails, training_for
 from audit.outputs.encode import OutputForm, Outputs
 from audit.scorers import Training
 from audit.scorers.base import Layout

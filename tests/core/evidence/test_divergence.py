@@ -116,6 +116,13 @@ def test_noise_shared_within_calls_is_no_divergence():
 CELLS = tuple(range(100, 3_900, 200))
 
 
+def of_calls(squares):
+    """The test of counts from calls whose squares have this sum; without it, of calls of one output."""
+    side = SideCalls(40, 800, 800, squares, squares, 0) if squares else SideCalls(0, 0, 0, 0, 0, 0)
+    calls = CallStatistics(1_000 if squares else 1, side, side)
+    return DivergenceTest(0, 2.0, "left", "upper", "lower", *[(CELLS, CELLS[::-1])] * 2, calls)
+
+
 @pytest.mark.parametrize(
     ("claimed", "anomalies", "squares", "said"),
     [
@@ -126,19 +133,12 @@ CELLS = tuple(range(100, 3_900, 200))
     ],
 )
 def test_a_divergence_refutes_where_it_exceeds_the_claim_of_independent_outputs(claimed, anomalies, squares, said):
-    side = SideCalls(40, 800, 800, squares, squares, 0) if squares else SideCalls(0, 0, 0, 0, 0, 0)
-    calls = CallStatistics(1_000 if squares else 1, side, side)
-    test = DivergenceTest(0, 2.0, "left", "upper", "lower", *[(CELLS, CELLS[::-1])] * 2, calls)
-    found = judge(PrivacyTerms(RenyiClaim(2.0, claimed)), PrivacyEvidence(10**6, (test,), anomalies), 0.05)
+    evidence = PrivacyEvidence(10**6, (of_calls(squares),), anomalies)
+    found = judge(PrivacyTerms(RenyiClaim(2.0, claimed)), evidence, 0.05)
     assert said in found.reason
     assert found.verdict is (Verdict.FAIL if ">=" in said else Verdict.INCONCLUSIVE)
 
 
 def test_the_bound_counts_as_many_outputs_as_independent_ones_would_tell():
-    bounds = []
-    for squares in (20_000, 80_000):  # of calls that are alike, and of some that are not
-        side = SideCalls(40, 800, 800, squares, squares, 0)
-        calls = CallStatistics(1_000, side, side)
-        test = DivergenceTest(0, 2.0, "left", "upper", "lower", *[(CELLS, CELLS[::-1])] * 2, calls)
-        bounds.append(test.lower_bound(0.05))
-    assert bounds[0] > bounds[1]
+    alike, others = (of_calls(squares).lower_bound(0.05) for squares in (20_000, 80_000))
+    assert alike > others  # calls that are alike, and some that are not

@@ -19,9 +19,7 @@ from audit.mechanism import provenance
 from audit.mechanism.call import Subject
 from audit.mechanism.provenance import describe_distribution, describe_folder, find_source
 from audit.statistics.independence import kruskal_pvalue
-
-PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
-
+from tests.core.mechanisms import PAIR
 
 X = np.arange(12.0).reshape(6, 2)
 RECORDS = np.array([(0.5, 1), (1.5, 2), (2.5, 3)], dtype=[("x", "f8"), ("n", "i4")])

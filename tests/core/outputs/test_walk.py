@@ -186,16 +186,10 @@ LABELED = {
 }
 
 
-@pytest.mark.parametrize("make", LABELED.values(), ids=LABELED)
-def test_a_series_with_other_labels_is_another_output(make):
-    outputs = encode([pd.Series({"a": 0.5}), make(0.5)], 2)
-    assert len(set(outputs.keys().tolist())) == 2
-
-
-@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
-def test_a_table_that_shows_something_else_is_another_output(make):
-    outputs = encode([TABLES["frame"](0.5), make(0.5)], 2)
-    assert len(set(outputs.keys().tolist())) == 2
+@pytest.mark.parametrize("name", [*OTHERS, *LABELED])
+def test_a_table_or_series_that_shows_something_else_is_another_output(name):
+    first, make = (TABLES["frame"](0.5), OTHERS[name]) if name in OTHERS else (pd.Series({"a": 0.5}), LABELED[name])
+    assert len(set(encode([first, make(0.5)], 2).keys().tolist())) == 2
 
 
 @pytest.mark.parametrize(("other", "kind"), [(TABLES["labeled frame"], pd.DataFrame), (TABLES["frame"], PlainTable)])

@@ -9,8 +9,8 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
+from tests.core.mechanisms import PAIR
 
-PAIR = (np.zeros(3), np.r_[1.0, 0.0, 0.0])
 RARE = {
     "a list among numbers": (lambda x: x, lambda x: [x, 1.0]),
     "a huge integer": (lambda x: int(9 * x), lambda x: 2**70),

@@ -18,6 +18,7 @@ from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
 from audit.scorers.intervals import Excess, IntervalScore, RatedInterval, SortedColumn, largest_runs
+from tests.core.mechanisms import laplace
 
 DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
 CLAIM = PrivacyClaim(1.0, 0.0, Local())
@@ -128,13 +129,9 @@ def test_an_answer_in_a_branch_fails_at_the_defaults(seed):
     assert result.witness.text.startswith("output in [")
 
 
-def noisy(data, size, rng):
-    return data + rng.laplace(size=size)
-
-
 def test_both_pairs_of_events_share_the_significance():
     """The usual events decide here, at their share: the bound is that of the counts at this level."""
-    result = audit.check_privacy(noisy, PrivacyClaim(0.5, 0.0, Local()), PAIR, budget=20_000, workers=0)
+    result = audit.check_privacy(laplace, PrivacyClaim(0.5, 0.0, Local()), PAIR, budget=20_000, workers=0)
     game, counts = result.evidence.game, result.evidence.game.counts
     assert (game.scorer, game.share) == ("monotone", 1 - SCAN_SHARE)
     level = 0.05 * (1 - SCAN_SHARE)

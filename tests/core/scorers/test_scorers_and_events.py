@@ -15,6 +15,7 @@ from audit.events.candidates import EventPair, Folds, TestDesign, Thresholds, ch
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.counts import CollisionCounts, Monotone, SeenScore, SignedOutput
+from tests.core.mechanisms import laplace
 
 DESIGN = TestDesign(0.0, TestDesign.critical_value(0.05), 10_000, 50_000)
 
@@ -23,10 +24,6 @@ def training(mechanism, size=5000, pair=(0, 1), seed=0):
     rng = np.random.default_rng(seed)
     left, right = (encode(mechanism(data, size, rng), size) for data in pair)
     return Training(left, right, mechanism, pair)
-
-
-def laplace(data, size, rng):
-    return data + rng.laplace(size=size)
 
 
 def wider(data, size, rng):
@@ -184,7 +181,7 @@ def test_noise_of_few_values_is_refuted(bits, least):
 
 
 HONEST = {
-    "laplace": lambda data, size, rng: data.sum() + rng.laplace(size=size),
+    "laplace": laplace,
     "rounded": lambda data, size, rng: np.round(data.sum() + rng.laplace(size=size), 4),
     "clipped": lambda data, size, rng: np.clip(data.sum() + rng.laplace(size=size), 0, 1),
     "integers": lambda data, size, rng: np.round(data.sum()) + rng.geometric(0.5, size) - rng.geometric(0.5, size),

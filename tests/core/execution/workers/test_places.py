@@ -45,14 +45,8 @@ def test_anything_else_is_refused_and_the_forms_are_named(text):
     ("options", "message"),
     [
         (dict(executor="serial", workers=2), "leave `workers` out"),
-        (
-            dict(executor="dask://node:8786", workers=4),
-            "dask://node:8786' has its own workers, got workers=4",
-        ),
-        (
-            dict(executor="dask://node:8786", workers=0),
-            "dask://node:8786' has its own workers, got workers=0",
-        ),
+        (dict(executor="dask://node:8786", workers=4), "dask://node:8786' has its own workers, got workers=4"),
+        (dict(executor="dask://node:8786", workers=0), "dask://node:8786' has its own workers, got workers=0"),
         (dict(executor="somewhere"), "`executor` must"),
         (dict(workers=-1), "`workers` must be an integer >= 0"),
         (dict(workers=1.5), "`workers` must"),
