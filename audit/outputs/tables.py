@@ -250,6 +250,8 @@ def _read_labels(index: Any) -> tuple[Any, ...]:
     """Return all that an index shows; one of Arrow compares its labels much faster than it lists them."""
     if hasattr(index, "start"):
         return type(index), index.name, index.start, index.stop, index.step
+    if hasattr(index, "levels"):
+        return (type(index),)  # which no plain table has
     array = index.array
     labels = array.__arrow_array__() if hasattr(array, "__arrow_array__") else [(type(each), each) for each in index]
     return type(index), index.name, index.dtype, labels

@@ -1,17 +1,13 @@
 """Numbers are read wherever they stand, in arrays, records, bytes, dicts and tables; what is not read is named."""
 
-import collections
-import operator
 import types
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from audit.outputs.encode import OutputForm, Reading, count_texts, encode
-from audit.outputs.walk import identify
 
 RNG = np.random.default_rng(5)
 
@@ -136,40 +132,3 @@ def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppress
         np.testing.assert_array_equal(found.numbers[row], one.numbers[0])
         assert (found.symbols and found.symbols.at(row)) == (one.symbols and one.symbols.at(0))
     assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
-
-
-def named(**attributes):
-    return type("Release", (), attributes)()
-
-
-SEEN = {
-    "attribute of a class": (named(n=0), named(n=1)),
-    "class": (type(named(n=0)), type(named(n=1))),
-    "defaults of a named tuple": tuple(collections.namedtuple("T", "x", defaults=[n])(1.0) for n in (0, 1)),
-    "object of C": (operator.itemgetter(0), operator.itemgetter(1)),
-    "unused category": tuple(pd.Series(pd.Categorical(["a"], categories=["a", *more])) for more in ("", "b")),
-    "unused level": tuple(
-        pd.Series([1.0], index=pd.MultiIndex(levels=[["a", *more], ["x"]], codes=[[0], [0]])) for more in ("", "b")
-    ),
-    "name of the columns": tuple(pd.DataFrame([[1.0]], columns=pd.Index(["x"], name=name)) for name in "ab"),
-    "value under a mask": tuple(
-        pd.Series(pd.arrays.IntegerArray(np.array([0, n]), np.array([False, True]))) for n in (0, 1)
-    ),
-    "dictionary of Arrow": tuple(
-        pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["a", *more])) for more in ("", "b")
-    ),
-    "chunks of Arrow": (pa.chunked_array([[1, 2]]), pa.chunked_array([[1], [2]])),
-    "order in polars": (pl.Series("s", [1, 2]), pl.Series("s", [1, 2]).set_sorted()),
-    "types in an array of objects": tuple(np.array([entry] * 2, dtype=object) for entry in (1, 1.0)),
-    "kind of an array": (np.array([1.5, 2.5], dtype=object), np.array([1.5, 2.5])),
-    "layout of an array": tuple(np.ones((2, 2), order=order) for order in "CF"),
-    "an array that cannot be written": (np.ones(2), np.frombuffer(np.ones(2).tobytes())),
-    "bits of NaN": tuple({"n": float(np.uint64(0x7FF8 << 48 | low).view(float))} for low in (0, 1)),
-}
-
-
-@pytest.mark.parametrize("pair", SEEN.values(), ids=SEEN)
-def test_what_a_caller_sees_makes_two_outputs(pair):
-    left, right = (encode([{"x": 1.0, "y": value}] * 2, 2) for value in pair)
-    assert identify(pair[0]) != identify(pair[1])
-    assert left.keys()[0] != right.keys()[0]

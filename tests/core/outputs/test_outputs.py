@@ -5,12 +5,15 @@ import datetime
 import decimal
 import enum
 import fractions
+import operator
 import threading
 import types
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +95,12 @@ def circle(length):
     return found
 
 
+def with_attrs(frame, **attrs):
+    frame.attrs.update(attrs)
+    return frame
+
+
+ARROW = pa.table({"n": [1.5], "s": ["a"]})
 APART = [  # values of which a caller can tell any two apart
     *(1, 1.0, True, np.int64(1), np.int32(1), np.float64(1), np.float32(1), np.bool_(True), complex(1), "1", b"1"),
     *(decimal.Decimal(1), decimal.Decimal("1.0"), fractions.Fraction(1), number_with(), number_with(x=1), Color.RED),
@@ -120,42 +129,29 @@ APART = [  # values of which a caller can tell any two apart
     *(Raised(ValueError("1")), Raised(ValueError(1)), Raised(ValueError("1", 2)), Raised(TypeError("1"))),
     *(raised(ValueError("1"), code=3), caused(ValueError("1"), KeyError(2)), ValueError("1"), int, float, len, max),
     *(circle(1), circle(2), lambda: 1, lambda: 2, np, slice(1), slice(2), object),
+    *(with_attrs(pd.Series([1, 2]), secret=1), pa.chunked_array([[1, 2]]), pa.chunked_array([[1], [2]])),
+    *(pd.Series(pd.Categorical(["a"], categories=["a", *more])) for more in ("", "b")),
+    *(pd.Series([1.0], index=pd.MultiIndex(levels=[["a", *more], ["x"]], codes=[[0], [0]])) for more in ("", "b")),
+    *(pd.DataFrame([[1.0]], columns=pd.Index(["x"], name=name)) for name in "ab"),
+    *(pd.Series(pd.arrays.IntegerArray(np.array([0, n]), np.array([False, True]))) for n in (0, 1)),  # under a mask
+    *(pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["a", *more])) for more in ("", "b")),
+    *(pl.Series("s", [1, 2]), pl.Series("s", [1, 2]).set_sorted(), operator.itemgetter(0), operator.itemgetter(1)),
+    *(collections.namedtuple("T", "x", defaults=[n])(1.0) for n in (0, 1)),
+    *(made for n in (0, 1) for kind in [type("Release", (), {"n": n})] for made in (kind, kind())),
+    *(np.array([1, 1], dtype=object), np.array([1.0, 1.0], dtype=object), np.array([1.0, 1.0])),
+    *(np.ones((2, 2)), np.ones((2, 2), order="F"), np.frombuffer(np.ones(2).tobytes())),
+    *(ARROW, pa.table({"n": [1.5], "s": ["b"]}), pa.table({"s": ["a"], "n": [1.5]}), ARROW.to_batches()[0]),
+    *(pa.table({"n": pa.array([1.5], pa.float32()), "s": ["a"]}), ARROW.replace_schema_metadata({"k": "v"})),
+    *(ARROW.to_pydict(), pa.scalar(1), pa.scalar(2), pa.scalar(1.0), pa.array([1]), pa.array([1, 2])),
 ]
 
 
-def with_attrs(frame, **attrs):
-    frame.attrs.update(attrs)
-    return frame
-
-
-APART.append(with_attrs(pd.Series([1, 2]), secret=1))
-
-
-def test_what_a_caller_can_tell_apart_is_apart():
-    keys = [int(Outputs.keys(encode([value], 1))[0]) for value in APART]
-    alike = [(APART[i], APART[keys.index(key)]) for i, key in enumerate(keys) if keys.index(key) != i]
-    assert not alike
-
-
-def test_tables_of_arrow():
-    arrow = pytest.importorskip("pyarrow")
-    table = arrow.table({"n": [1.5], "s": ["a"]})
-    others = [
-        arrow.table({"n": [1.5], "s": ["b"]}),
-        arrow.table({"s": ["a"], "n": [1.5]}),
-        arrow.table({"n": arrow.array([1.5], arrow.float32()), "s": ["a"]}),
-        table.replace_schema_metadata({"k": "v"}),
-        table.to_batches()[0],
-        table.to_pydict(),
-    ]
-    batch = encode([table, arrow.table({"n": [1.5], "s": ["a"]}), *others], 2 + len(others))
-    keys = Outputs.keys(Reading.of([batch]).read(batch)).tolist()
-    assert keys[0] == keys[1]
-    assert len(set(keys)) == 1 + len(others)
-    assert '["n"]' in dict(encode([table], 1).names)
-    assert len({int(Outputs.keys(encode([[each]], 1))[0]) for each in (table, *others)}) == 1 + len(others)
-    scalars = [arrow.scalar(1), arrow.scalar(2), arrow.scalar(1.0), arrow.array([1]), arrow.array([1, 2])]
-    assert len({int(Outputs.keys(encode([each], 1))[0]) for each in scalars}) == len(scalars)
+@pytest.mark.parametrize("hold", [lambda value: value, lambda value: {"x": 1.0, "y": value}], ids=["alone", "held"])
+def test_what_a_caller_can_tell_apart_is_apart(hold):
+    for find in (lambda value: int(Outputs.keys(encode([value], 1))[0]), identify):
+        keys = [find(hold(value)) for value in APART]
+        alike = [(APART[i], APART[keys.index(key)]) for i, key in enumerate(keys) if keys.index(key) != i]
+        assert not alike
 
 
 def test_in_one_batch_too_where_each_is_known_again():
@@ -239,12 +235,13 @@ def test_code_of_the_output_is_not_run_where_its_content_can_be_read():
 
 def test_columns_have_the_names_of_their_places():
     row = {"n": 1.5, "deep": [{"b": (1, 2.5)}], "label": "yes", "when": NOON, "p": Pair(1, 2), "v": np.zeros(3)}
+    row["t"] = ARROW
     batch = encode([row, row | {"n": 2.5, "label": "no"}], 2)
     reading = Reading.of([batch])
     assert [reading.label(i) for i in range(3)] == ['output["n"]', 'len(output["label"])', 'output["label"]']
     names = [name for name, _ in batch.names]
     assert names[:3] == ['["n"]', '["deep"][0]["b"][0]', '["deep"][0]["b"][1]']
-    assert {'["p"].a', '["p"].b', '["v"]', '["when"]'} < set(names)
+    assert {'["p"].a', '["p"].b', '["v"]', '["when"]', '["t"]["n"]'} < set(names)
 
 
 @pytest.mark.parametrize(
