@@ -1,7 +1,6 @@
 """The README runs as printed, with what it installs and nothing else; the tutorial and the pages on methods do, too."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,26 +36,30 @@ def test_the_environment_holds_the_auditor_alone_and_has_the_size_that_is_stated
     assert stated == pytest.approx(environment.megabytes(), rel=0.15)
 
 
-DOCS = Path(__file__).parents[2] / "docs"
-
-
 def blocks_of(page, language):
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), flags=re.S)
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(), flags=re.S)
+
+
+def run_commands(block, folder):
+    """Yield each command of a block of the console that is no installation, and what it prints."""
+    for command in re.findall(r"^\$ ((?!python -m pip).+)$", block, re.MULTILINE):
+        program, *arguments = command.split()
+        done = run_python(*PROGRAMS[program], *arguments, cwd=folder, timeout=120)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        yield command, done.stdout
 
 
 def test_the_tutorial(tmp_path):
     for block in blocks_of("tutorial.md", "python"):
         if file := re.match(r"# (\w+\.py)\n", block):
             (tmp_path / file[1]).write_text(block)
-    commands = [block for block in blocks_of("tutorial.md", "console") if "pip install" not in block]
-    assert commands
-    for block in commands:
+    ran = []
+    for block in blocks_of("tutorial.md", "console"):
         shown = [line for line in block.splitlines() if not line.startswith("$ ")]
-        for command in re.findall(r"^\$ (.+)$", block, re.MULTILINE):
-            program, *arguments = command.split()
-            done = run_python(*PROGRAMS[program], *arguments, cwd=tmp_path, timeout=120)
-            assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-            assert set(shown) <= set(done.stdout.splitlines()), command
+        for command, printed in run_commands(block, tmp_path):
+            assert set(shown) <= set(printed.splitlines()), command
+            ran.append(command)
+    assert ran
 
 
 def test_maps_print_what_is_shown(capsys, tmp_path, monkeypatch):
@@ -96,17 +99,10 @@ def test_conversations_print_what_is_shown(capsys):
         assert capsys.readouterr().out == shown
 
 
-PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
-
-
 def test_from_a_loop_to_a_certificate(tmp_path):
     """The seed of the run is 0: the draws repeat, and what they gave was looked at."""
-    (tmp_path / "audits.py").write_text(BLOCKS[0])
-    for command in re.findall(r"^\$ (.+)$", PAGE, re.MULTILINE):
-        program, *arguments = command.split()
-        done = run_python(*PROGRAMS[program], *arguments, cwd=tmp_path, timeout=120)
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    (tmp_path / "audits.py").write_text(blocks_of("training.md", "python")[0])
+    assert [command for block in blocks_of("training.md", "console") for command, _ in run_commands(block, tmp_path)]
     text = (tmp_path / "report" / "certificate.json").read_text()
     assert "as if it were divided by 4" in text
 
@@ -114,5 +110,5 @@ def test_from_a_loop_to_a_certificate(tmp_path):
 def test_the_canaries_of_an_estimator():
     """A regression that remembers its wrong labels is told apart."""
     names = {"np": np, "audit": audit}
-    exec(next(block for block in BLOCKS if "check_canaries" in block), names)
+    exec(next(block for block in blocks_of("training.md", "python") if "check_canaries" in block), names)
     assert 0.5 < names["bound"] < 3

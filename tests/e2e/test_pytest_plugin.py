@@ -17,7 +17,7 @@ def pytester(pytester):
     return pytester
 
 
-SUITE = """
+HEAD = """
 import numpy as np
 import pytest
 from audit import PrivacyClaim, Verdict
@@ -26,7 +26,8 @@ PAIRS = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
 
 def noisy_count(data, size, rng):
     return data.sum() + rng.laplace(size=size)
-
+"""
+SUITE = f"""{HEAD}
 def test_holds(dp_audit):
     result = dp_audit.privacy(noisy_count, PrivacyClaim(1.5), PAIRS)
     assert result.verdict is Verdict.PASS
@@ -116,16 +117,8 @@ def test_impossible_options_are_refused(pytester, option):
     outcome.stderr.fnmatch_lines([f"*{option.split('=')[0]}*must*"])
 
 
-MARKED = """
-import numpy as np
-import pytest
-from audit import PrivacyClaim, Verdict
-
+MARKED = f"""{HEAD}
 pytestmark = pytest.mark.dp_audit(budget="quick", seed=7)
-PAIRS = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
-
-def noisy_count(data, size, rng):
-    return data.sum() + rng.laplace(size=size)
 
 @pytest.mark.dp_audit(audits=2)
 def test_two(dp_audit):

@@ -138,29 +138,29 @@ def run_here(tmp_path, monkeypatch, capsys):
     """Call `dp-audit run mine` in this process."""
     monkeypatch.chdir(write(tmp_path, count=3, pause=0))
 
-    def call(*arguments, out="out"):
+    def call(*arguments, out="out", killed_in=None):
+        """Call it; the run ends as if killed where it calls a function: an owner and a name."""
         monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
         sys.modules.pop("mine", None)
-        with pytest.raises(SystemExit) as stop:
-            main(["run", "mine", "--workers", "0", "--out", out, *arguments])
+        with monkeypatch.context() as patch:
+            if killed_in:
+                patch.setattr(*killed_in, stop_here)
+            with pytest.raises(SystemExit) as stop:
+                main(["run", "mine", "--workers", "0", "--out", out, *arguments])
         return stop.value.code, *capsys.readouterr()
 
     return call
 
 
-def stop_in(monkeypatch, owner, name):
-    """Let a run end as if killed where it calls a function."""
-
-    def killed(*arguments, **named):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(owner, name, killed)
+def stop_here(*arguments, **named):
+    raise KeyboardInterrupt
 
 
-def test_interrupted_says_how_to_go_on(run_here, monkeypatch, tmp_path):
-    with monkeypatch.context() as patch:
-        stop_in(patch, Checkpoint, "end")
-        status, _, err = run_here()
+AT_ITS_END = (Checkpoint, "end")
+
+
+def test_interrupted_says_how_to_go_on(run_here, tmp_path):
+    status, _, err = run_here(killed_in=AT_ITS_END)
     assert status == 130
     assert "--resume" in err
     status, _, err = run_here()
@@ -172,10 +172,8 @@ def test_interrupted_says_how_to_go_on(run_here, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("change", [["--seed", "1"], ["--budget", "500"], ["--significance", "0.01"], ["code"]])
-def test_nothing_is_resumed_under_another_plan(run_here, monkeypatch, tmp_path, change):
-    with monkeypatch.context() as patch:
-        stop_in(patch, Checkpoint, "end")
-        run_here()
+def test_nothing_is_resumed_under_another_plan(run_here, tmp_path, change):
+    run_here(killed_in=AT_ITS_END)
     if change == ["code"]:
         write(tmp_path, count=3, pause=0.001)
         change = []
@@ -184,10 +182,8 @@ def test_nothing_is_resumed_under_another_plan(run_here, monkeypatch, tmp_path, 
     assert "of other checks, settings, code or versions" in err
 
 
-def test_a_file_that_cannot_be_read_is_audited_again(run_here, monkeypatch, tmp_path):
-    with monkeypatch.context() as patch:
-        stop_in(patch, Checkpoint, "end")
-        run_here()
+def test_a_file_that_cannot_be_read_is_audited_again(run_here, tmp_path):
+    run_here(killed_in=AT_ITS_END)
     (tmp_path / "out" / FOLDER / "00001.json").write_text("{")
     assert run_here("--resume")[0] == 0
     assert log_of(tmp_path) == ["check 0", "check 1", "check 2", "check 1"]
@@ -218,10 +214,8 @@ def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
     assert fresh.certificate["checks"] == saved["checks"]
 
 
-def test_a_report_of_an_unfinished_run_shows_what_is_finished(run_here, monkeypatch, tmp_path):
-    with monkeypatch.context() as patch:
-        stop_in(patch, suite, "Report")
-        run_here()
+def test_a_report_of_an_unfinished_run_shows_what_is_finished(run_here, tmp_path):
+    run_here(killed_in=(suite, "Report"))
     (tmp_path / "out" / FOLDER / "00002.json").unlink()
     shown = CliRunner().invoke(cli, ["report", "out"], standalone_mode=False)
     assert shown.return_value == Verdict.INCONCLUSIVE.exit_status
