@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = ("mechanisms", "benchmarks", "wild")
 EXTENSIONS = sorted(path.parent.name for path in (ROOT / "audit" / "extensions").glob("*/plugin.py"))
 # What is about the whole repository: its pages, its catalog, its names and results of all kinds, its page in a browser.
-_TESTS = "architecture false_alarms leaks pages public_copy public_names recipes removal results wheels zoo"
+_TESTS = "architecture false_alarms leaks pages public_copy public_names recipes removal results zoo"
 WHOLE = ("browser", *(f"test_{name}.py" for name in _TESTS.split()))
 # What the tests of an extension borrow: mechanisms of the catalog, programs of benchmarks, another extension.
 BORROWED = {

@@ -129,14 +129,14 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     # Pages. `make docs` builds the site on every commit, and tests it as it was built
     "docs/test_site.py::test_internal_links_and_anchors": (),
     "docs/test_site.py::test_nothing_is_loaded_from_other_hosts": (),
-    "docs/test_paper_pages.py::test_examples_print_what_they_say[learners]": (),
+    "docs/test_printed_pages.py::test_examples_print_what_they_say[learners]": (),
     "docs/test_printed_pages.py::test_conversations_print_what_is_shown": (),
     "docs/test_printed_pages.py::test_a_page_runs_as_printed[": (
         "docs/index.md",
         "docs/tasks.md",
         "docs/conformance.md",
     ),
-    "docs/test_examples.py::test_a_script[": ("search_neighbors", "gaussian_curve", "library_function", "census"),
+    "docs/test_printed_pages.py::test_a_script[": ("search_neighbors", "gaussian_curve", "library_function", "census"),
     "e2e/browser/test_certificate_page.py::test_sections_of_many_checks_open_one_by_one": (),
     "e2e/browser/test_certificate_page.py::test_axe_finds_nothing[": ("phone-dark",),
 }

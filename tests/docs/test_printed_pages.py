@@ -1,4 +1,8 @@
-"""The README runs as printed, with what it installs and nothing else; the tutorial and the pages on methods do, too."""
+"""Pages and examples run as they are printed; the README with what it installs and nothing else.
+
+Examples of the pages on papers print what their comments say. Scripts have a process of their own, tests are run by
+pytest, the notebook in a kernel.
+"""
 
 import re
 
@@ -7,6 +11,7 @@ import pytest
 
 import audit
 from audit import Verdict
+from benchmarks.learner_plots import FIGURES
 from tests.bare import ROOT, Bare, built
 from tests.docs.printed import shown_in
 from tests.processes import PROGRAMS, run_python
@@ -112,3 +117,52 @@ def test_the_canaries_of_an_estimator():
     names = {"np": np, "audit": audit}
     exec(next(block for block in blocks_of("training.md", "python") if "check_canaries" in block), names)
     assert 0.5 < names["bound"] < 3
+
+
+EXAMPLES = ROOT / "examples"
+EXPECTED = {  # the verdicts that a script prints, in order
+    "census_2020.py": ["PASS"],
+    "gaussian_curve.py": ["PASS", "FAIL"],
+    "library_function.py": ["PASS"],
+    "search_neighbors.py": ["FAIL"],
+    "utility_rate.py": ["PASS", "FAIL"],
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_script(name, tmp_path):
+    done = run_python(EXAMPLES / name, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"\b(PASS|FAIL|INCONCLUSIVE) - ", done.stdout) == EXPECTED[name], done.stdout
+
+
+def test_the_pytest_example(tmp_path):
+    command = ["-m", "pytest", "-p", "no:cacheprovider", EXAMPLES / "test_noisy_count.py"]
+    done = run_python(*command, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^FAIL .*test_a_wrong_sensitivity_is_found", done.stdout, re.MULTILINE)
+    assert re.search(r"^PASS .*test_count_keeps_its_claim", done.stdout, re.MULTILINE)
+
+
+def test_the_notebook(tmp_path):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    notebook = nbformat.read(EXAMPLES / "private_mean.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "the notebook is committed without outputs"
+    resources = {"metadata": {"path": str(tmp_path)}}
+    done = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
+    printed = "".join(output["text"] for cell in done.cells for output in cell.get("outputs", ()) if "text" in output)
+    assert re.findall(r"^(PASS|FAIL|INCONCLUSIVE) - ", printed, re.MULTILINE) == ["FAIL", "PASS"]
+
+
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+@pytest.mark.parametrize("page", [*FIGURES, "learners"])
+def test_examples_print_what_they_say(page, capsys):
+    """What an example prints stands in comments after `print(...)`, and in lines that are comments, in order."""
+    blocks = [code for code in blocks_of(f"{page}.md", "python") if not code.startswith("# test_")]  # for pytest
+    assert any("from mechanisms.learners import" in code for code in blocks)
+    for code in blocks:
+        exec(compile(code, f"{page}.md", "exec"), {})
+        printed = capsys.readouterr().out.splitlines()
+        said = re.findall(r"(?:^|print\(.*\)  )# (.*)$", code, flags=re.MULTILINE)
+        assert printed
+        assert [line for line, comment in zip(printed, said, strict=True) if not comment.startswith(line)] == []

@@ -1,17 +1,16 @@
-"""The public copy: one commit, no history, nothing that the owner's list names. A release: versions and files agree."""
+"""The public copy: one commit, no history, nothing that the owner's list names. A release: versions, files, wheels."""
 
 from __future__ import annotations
 
 import importlib.util
 import subprocess
-from pathlib import Path
+import zipfile
 
 import pytest
 
 import audit
 from benchmarks import release
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.bare import ROOT, built
 
 
 @pytest.fixture
@@ -102,3 +101,12 @@ def test_what_is_missing_is_named_with_what_to_do(tmp_path, monkeypatch, name, t
     assert any(says in line for line in found)
     assert "left.py is not committed: commit it, or remove it" in found
     assert sum(line.endswith("type make dist") for line in found) == 2
+
+
+@pytest.mark.parametrize(("project", "package"), [(".", "audit"), ("mechanisms", "mechanisms")])
+def test_a_wheel_holds_its_package(project, package, tmp_path):
+    listed = subprocess.run(["git", "ls-files", package], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    due = {name for name in listed.split() if not name.endswith(("pyproject.toml", "LICENSE", "README.md"))}
+    with zipfile.ZipFile(built(project, tmp_path)) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert packed == due

@@ -1,10 +1,18 @@
-"""Certificates: valid by their schema, the same for the same seed, replayed from evidence alone, up to their limits."""
+"""Certificates: the same for the same seed, replayed from evidence alone; each rendering shows and escapes one.
+
+Each number of the HTML stands in the JSON.
+"""
 
 import copy
 import json
 import math
+import re
 import subprocess
 import sys
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as XML
 
 import numpy as np
 import pytest
@@ -12,31 +20,47 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.document import list_versions, load_certificate
-from audit.certificate.render import escape_markdown, markdown_of
+from audit.certificate.render import RENDERERS, escape_markdown, html_of, junit_of, markdown_of, write_renderings
+from audit.certificate.summary import describe_sources, group_checks, is_met, tally, write_abstract
+from audit.checks.privacy_view import trade_off
 from audit.errors import InvalidCertificate, MissingCertificate
+from audit.text import count, number, printable
 from audit.validate import Limits
-from tests.core.mechanisms import PAIR, laplace
+from tests.core.kinds import DivisibleCheck
+from tests.core.mechanisms import PAIR, NoisySum
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 
 
-def missing(data, size, rng):
-    return None
+def half_noise(data, size, rng):
+    return data.sum() + rng.laplace(scale=0.5, size=size)
 
 
 def broken(data, size, rng):
-    raise ValueError("<script>alert(1)</script> | _x_")
+    raise ValueError("<script>alert(2)</script> ]]> \x07 | _x_ &")
 
 
-CHECKS = [
-    PrivacyCheck(name="good", mechanism=laplace, claim=PrivacyClaim(1.5, source="by hand"), pairs=[PAIR], tolerance=3),
-    PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.5, 1e-3), pairs=[PAIR], expected=Verdict.FAIL),
-    PrivacyCheck(name="none", mechanism=missing, claim=PrivacyClaim(1.0), pairs=[PAIR]),
-    PrivacyCheck(name="<img src=x onerror=alert(1)>", mechanism=broken, claim=PrivacyClaim(1.0), pairs=[PAIR]),
-]
+CHECKS = [  # one of every kind, under one seed; what matters here is how verdicts are shown, not which they are
+    PrivacyCheck(name="exact", mechanism=NoisySum(), claim=PrivacyClaim(1.0), pairs=[PAIR]),
+    PrivacyCheck(name="refuted", mechanism=half_noise, claim=PrivacyClaim(1.0, source="by hand, 3"), pairs=[PAIR]),
+    PrivacyCheck(
+        name="half", mechanism=half_noise, claim=PrivacyClaim(0.5), pairs=[PAIR], method="fixed",
+        expected=Verdict.FAIL,
+    ),
+    PrivacyCheck(name=HOSTILE, mechanism=broken, claim=PrivacyClaim(1.0, source=HOSTILE), pairs=[PAIR]),
+    DivisibleCheck(name="six", function=lambda: 6, by=3, source="Lemma 1"),
+    DivisibleCheck(name="ten", function=lambda: 10, by=5, statement="Ten is a multiple.", source="Lemma 2"),
+]  # fmt: skip
+
+
+def run(workers):
+    return audit.run(CHECKS, budget=20_000, workers=workers, targets=["mylib.audits"])
 
 
 @pytest.fixture(scope="module")
 def report():
-    return audit.run(CHECKS, budget=8_000, workers=0)
+    return run(workers=0)
 
 
 @pytest.fixture
@@ -45,13 +69,14 @@ def certificate(report):
 
 
 def test_verdicts_and_significance(report, certificate):
-    assert [r.verdict.value for r in report.results] == ["PASS", "FAIL", "INCONCLUSIVE", "INCONCLUSIVE"]
-    assert certificate["counts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 2}
-    assert certificate["as_expected"] == 2
-    assert certificate["verdict"] == "INCONCLUSIVE" == report.verdict.value
+    assert [r.verdict.value for r in report.results] == ["PASS", "FAIL", "FAIL", "INCONCLUSIVE", "PASS", "PASS"]
+    assert certificate["counts"] == {"PASS": 3, "FAIL": 2, "INCONCLUSIVE": 1}
+    assert certificate["as_expected"] == 4
+    assert certificate["verdict"] == "FAIL" == report.verdict.value
     spent = certificate["significance_spent"]
     assert sum(entry["allotted"] for entry in spent) <= certificate["settings"]["significance"] * (1 + 1e-9)
-    assert [entry["tests"] for entry in spent] == [["guess game"], ["guess game"], [], []]
+    games = [["guess game"]] * 2
+    assert [entry["tests"] for entry in spent] == [["goodness of fit", "guess game"], *games, [], [], []]
 
 
 def test_replay_imports_and_runs_nothing_of_the_certificate(report, tmp_path):
@@ -86,17 +111,8 @@ def test_what_is_no_certificate_is_refused(tmp_path, content):
         load_certificate(tmp_path / "nowhere")
 
 
-def test_markdown_escapes_what_it_shows(certificate):
-    text = markdown_of(certificate)
-    assert "<img" not in text.replace("\\<img", "")
-    assert "<script" not in text.replace("\\<script", "")
-    assert escape_markdown("a|b\n*c*") == "a\\|b \\*c\\*"
-    rows = [line for line in text.splitlines() if line.startswith(("| PASS", "| FAIL", "| INCONCLUSIVE"))]
-    assert [row.split(" |")[0] for row in rows] == [*2 * ["| INCONCLUSIVE"], "| FAIL, expected", "| PASS"]
-
-
 def test_the_same_seed_gives_the_same_certificate(report):
-    again = audit.run(CHECKS, budget=8_000, workers=2).certificate
+    again = run(workers=2).certificate
     elsewhere = {"timing": 0, "isolation": 0, "printed": 0, "provenance": 0, "seal": 0}
     assert json.dumps({**again, **elsewhere}) == json.dumps({**report.certificate, **elsewhere})
     assert again["chain"] == report.certificate["chain"]
@@ -124,3 +140,159 @@ def test_versions_of_libraries_are_recorded():
 def test_limits_hold_at_their_ends(limits, admitted, refused):
     assert limits.admits(admitted)
     assert refused is None or not limits.admits(refused)
+
+
+class Page(HTMLParser):
+    """The text nodes of a page outside style, script and ticks, with all attributes that could fetch something."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.texts, self.fetched, self._trail = [], [], []
+        self.feed(text)
+
+    def handle_startendtag(self, tag, attributes):
+        self.fetched += [value for name, value in attributes if name in ("src", "href", "action", "data")]
+
+    def handle_starttag(self, tag, attributes):
+        self.handle_startendtag(tag, attributes)
+        if tag not in ("meta", "input"):
+            self._trail.append((tag, dict(attributes).get("class")))
+
+    def handle_endtag(self, tag):
+        while self._trail and self._trail.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        if data.strip() and self._trail[-1][0] not in ("style", "script") and self._trail[-1][1] != "tick":
+            self.texts.append(" ".join(data.split()))
+
+
+def leaves(part):
+    if isinstance(part, dict):
+        for key, value in part.items():
+            yield key
+            yield from leaves(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from leaves(value)
+    else:
+        yield part
+
+
+def test_every_number_of_the_page_stands_in_the_certificate(certificate):
+    found = list(leaves(certificate))
+    numbers = [value for value in found if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    shown = {form(value) for value in numbers for form in (number, str, lambda x: number(x, 6), lambda x: f"{x:g}")}
+    shown |= {count(value) for value in numbers if isinstance(value, int)}
+    checks, sources = certificate["checks"], certificate.get("sources", {})
+    apart = [[check for check in checks if (check["expected"] == "PASS") is holds] for holds in (True, False)]
+    groups = [*apart, *group_checks(checks).values(), list(filter(is_met, apart[1]))]
+    shown |= set(map(count, [*tally(checks).values(), *map(len, groups)]))
+    strings = {
+        " ".join(printable(value).split()) for value in found if isinstance(value, str) and re.search(r"\d", value)
+    }
+    strings |= {text for _, text in write_abstract(certificate)}
+    strings |= {
+        describe_sources(sources),
+        certificate["provenance"]["time"].replace("T", " ").replace("+00:00", " UTC"),
+    }
+    texts = Page(html_of(certificate)).texts
+    assert sum(bool(re.search(r"\d", text)) for text in texts) > 60
+    for text in texts:
+        rest = text
+        for known in sorted((known for known in strings if len(known) > 2 and known in text), key=len, reverse=True):
+            rest = re.sub(rf"(?<!\d){re.escape(known)}(?!\d)", " ", rest)  # no part of a longer number
+        unknown = [token for token in NUMBER.findall(rest) if token not in shown]
+        assert not unknown, f"{unknown} in {text!r}"
+
+
+def test_the_page_is_alone_and_runs_only_its_own_script(certificate):
+    text = html_of(certificate)
+    page = Page(text)
+    assert page.fetched
+    assert all(place.startswith("#") for place in page.fetched)
+    assert "http" not in re.sub(r'http-equiv="', "", text)
+    assert "default-src 'none'" in text
+    assert "<img" not in text
+    assert "<script>alert" not in text
+    assert text.count("<script>") == 1
+
+
+def test_markdown_escapes_what_it_shows(certificate):
+    text = markdown_of(certificate)
+    assert "<img" not in text.replace("\\<img", "")
+    assert "<script" not in text.replace("\\<script", "")
+    assert escape_markdown("a|b\n*c*") == "a\\|b \\*c\\*"
+    rows = [line for line in text.splitlines() if line.startswith(("| PASS", "| FAIL", "| INCONCLUSIVE"))]
+    shown = ["| FAIL", "| INCONCLUSIVE", "| FAIL, expected", *3 * ["| PASS"]]
+    assert [row.split(" |")[0] for row in rows] == shown
+
+
+def laplace_trade_off(alpha, shift):
+    """Return the least type-II error of tests of two Laplace laws (Dong, Roth & Su 2022, lemma A.6)."""
+    if alpha < np.exp(-shift) / 2:
+        return 1 - np.exp(shift) * alpha
+    return np.exp(-shift) / (4 * alpha) if alpha <= 0.5 else np.exp(-shift) * (1 - alpha)
+
+
+def test_who_reads_the_abstract_learns_which_checks_to_act_on(report):
+    assert repr(report) == "Report(FAIL: 4 of 6 checks as expected)"
+    *_, (_, advice) = write_abstract(report.certificate)
+    of_these = [check for check in report.certificate["checks"] if not is_met(check)]
+    assert {check["verdict"] for check in of_these} == {"FAIL", "INCONCLUSIVE"}
+    for check in report.certificate["checks"]:
+        assert (check["name"] in advice) == (check in of_these)
+
+
+def test_the_curve_of_a_stated_law_is_its_trade_off_function(certificate):
+    """The recorded profile gives a function below the law's own, and near it: Laplace noise with shift / scale 0.8."""
+    lines = certificate["checks"][0]["evidence"]["ways"][0]["curve"]["profile"]
+    alphas, below = np.array(trade_off(lines)).T
+    exact = np.array([laplace_trade_off(alpha, 0.8) for alpha in alphas])
+    assert np.all(below <= exact + 1e-6)
+    assert np.max(exact - below) < 2e-3
+    assert certificate["checks"][0]["evidence"]["ways"][0]["curve"]["tightness"] == pytest.approx(0.8)
+
+
+def test_junit_counts_and_properties(certificate):
+    root = XML.fromstring(junit_of(certificate).encode())
+    suite = root[0]
+    assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["errors"]) == ("6", "1", "1")
+    cases = {case.attrib["name"]: case for case in suite}
+    refuted = cases["refuted"]
+    assert refuted.find("failure").attrib["message"].startswith("FAIL, expected PASS")
+    assert "left  = np.array" in refuted.find("failure").text
+    assert cases["half"].find("failure") is None
+    assert "<script>" in cases[HOSTILE].find("error").attrib["message"]
+    properties = {part.attrib["name"]: part.attrib["value"] for part in refuted.find("properties")}
+    assert properties["seed"] == "0"
+    assert properties["budget"] == "20000"
+    assert properties["found"].startswith("certified epsilon")
+    assert properties["claim"] == "(1, 0) substitution"
+
+
+def test_text_that_is_no_unicode_is_written(certificate, tmp_path):
+    certificate["checks"][3]["reason"] += " \udc80"
+    for path in write_renderings(certificate, tmp_path):
+        path.read_text(encoding="utf-8")
+
+
+def exact(data, size, rng):
+    return [float(data[0])] * size
+
+
+def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[3])
+    check = partial(audit.PrivacyCheck, mechanism=exact, claim=PrivacyClaim(1.0), pairs=[([0.0], [1.0])])
+    checks = [check(name="leak\x1b[2J"), check(name="known", expected=Verdict.FAIL)]
+    certificate = audit.run(checks, budget=2_000, workers=0).certificate
+    document = json.loads(RENDERERS["findings.sarif"](certificate))
+    (run,) = document["runs"]
+    (result,) = run["results"]
+    assert (document["version"], result["ruleId"], result["level"]) == ("2.1.0", "privacy", "error")
+    assert "\x1b" not in result["message"]["text"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "tests/core/certificate/test_certificates.py"
+    line = Path(__file__).read_text().splitlines().index("def exact(data, size, rng):") + 1
+    assert place["region"]["startLine"] == line
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["privacy"]

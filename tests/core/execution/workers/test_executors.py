@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 from cluster_subjects import Marking, check, dies, judged, laplace, marks
 from plain_calls import divide, end, raise_what_cannot_travel, write_own_number
-from threads_pool import Threads
 
 import audit
 from audit import runner as suite
 from audit.errors import InvalidArgument, OtherCode, Unreachable
-from audit.execution import sandbox
-from audit.execution.workers import describe_code, group_size, groups_from, map_blocks, open_pool
+from audit.execution import sandbox, workers
+from audit.execution.workers import Pool, describe_code, group_size, groups_from, map_blocks, open_pool
 from audit.mechanism.call import BLOCK, HERE, Calls, Place, Side, Stream
 from audit.runner import count_finished_checks
 from tests.processes import is_alive
@@ -200,6 +199,25 @@ def test_any_executor_may_run_checks(tmp_path):
     assert report["dies"].reason == "the mechanism killed its process"
     assert " took longer than 2 s" in report["hangs"].reason  # with its audit, where the machine is busy
     assert not any(is_alive(process) for _, process in marks(tmp_path))
+
+
+class Threads(Pool):
+    """Calls in threads of this process, without isolation; remembers how many there were at a time."""
+
+    def __init__(self, place=HERE, objects=(), shares=True):
+        super().__init__(concurrent.futures.ThreadPoolExecutor(3), 3, run=self.here, shares=shares)
+        self.now, self.most, self.calls, self.lock = 0, 0, 0, threading.Lock()
+
+    def here(self, function, arguments, session, timeout):
+        with self.lock:
+            self.now, self.calls = self.now + 1, self.calls + 1
+            self.most = max(self.most, self.now)
+        try:
+            kind, _, content = workers.run_pickle(function, arguments).partition(b" ")
+            return sandbox.Outcome(kind.decode(), content)
+        finally:
+            with self.lock:
+                self.now -= 1
 
 
 def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path, monkeypatch):
