@@ -28,6 +28,7 @@ from audit.checks.base import run_check as run_check
 from audit.checks.stated import StatedCheck as StatedCheck
 from audit.claims import Claim as Claim
 from audit.claims import Point as Point
+from audit.claims import DivergenceClaim as DivergenceClaim
 from audit.claims import claim_of as claim_of
 from audit.claims import claim_record as claim_record
 from audit.claims.privacy import require_claim as require_claim

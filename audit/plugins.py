@@ -50,6 +50,7 @@ class Plugin:
     scorers: tuple[str, ...] = ()  # classes, made without arguments, that compete in privacy checks
     search: str = ""  # a module that searches the `datasets` and `parameters` of privacy checks
     early_look: str = ""  # a function of a session that is slow to draw from: what may refute a claim at once
+    curve_test: str = ""  # a function of a session and its training: evidence about a whole curve, for the game's
     float_scorers: str = ""  # a function of the claimed epsilon: the scorers that compete where `floats="audit"`
     figure: str = ""  # a function of a result: its matplotlib figure
     commands: Mapping[str, Command] = field(default_factory=dict)
@@ -65,7 +66,6 @@ CORE = Plugin(
     evidence={
         "stated law": f"{_WAYS}stated_law:StatedLaw",
         "guess game": f"{_WAYS}guess_game:GuessGame",
-        "divergence": f"{_WAYS}divergence:DivergenceTest",
         "new processes": f"{_WAYS}new_processes:NewProcesses",
     },
     names={
@@ -196,6 +196,11 @@ def list_scorers() -> tuple[Any, ...]:
 def find_early_look() -> Any:
     """Return the function that looks early at slow mechanisms; None if no plugin has one."""
     return next((load(plugin.early_look) for plugin in list_plugins().values() if plugin.early_look), None)
+
+
+def find_curve_test() -> Any:
+    """Return the function that tests a claim along its whole curve; None if no plugin has one."""
+    return next((load(plugin.curve_test) for plugin in list_plugins().values() if plugin.curve_test), None)
 
 
 def find_search() -> Any:

@@ -18,7 +18,6 @@ from audit.claims import Claim, Point, claim_of, claim_record, require_claim, re
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument, NotNeighboring
 from audit.evidence.base import USUAL_SHARE, Allowance, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
-from audit.evidence.divergence import test_divergence
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import CHECKPOINTS, Session, bound_call, plan_outputs, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
@@ -384,7 +383,8 @@ def _play_at_fixed_budget(session: Session) -> PrivacyEvidence:
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
         before = session.samples
-        tested = test_divergence(session, training) if claim.is_curve and not session.is_stated else None
+        test_curve = plugins.find_curve_test() if claim.is_curve and not session.is_stated else None
+        tested = test_curve and test_curve(session, training)
         rest = 2 * session.allowance.budget - session.samples
         if session.samples > before and rest < choice.runs:
             choice = replace(choice, runs=max(1, rest))

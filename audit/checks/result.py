@@ -11,12 +11,11 @@ import numpy as np
 from audit.checks.base import Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment
 from audit.claims import Point
-from audit.evidence.guess_game import seed_of
 from audit.evidence.stated_law import StatedLaw
 from audit.mechanism.call import show, write_code
 from audit.outputs.encode import encode
 from audit.scorers.base import stated_log_likelihood
-from audit.statistics.bounds import GameCounts, game_delta_lower_bound
+from audit.statistics.bounds import GameCounts
 from audit.verdict import Verdict
 
 WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters
@@ -88,20 +87,6 @@ class PrivacyResult(Result):
     def epsilon_lower_bound(self) -> float:
         """Certified lower bound of epsilon at the tested delta, which is the claim's if it has one; 0.0 if none."""
         return self.judgment.epsilon_lower_bound
-
-    @property
-    def delta_lower_bound(self) -> float:
-        """Certified lower bound of delta at the tested epsilon, by the game at a fixed budget; 0.0 if none.
-
-        Exceeds the true delta with probability at most `significance`, the same that serves `epsilon_lower_bound`.
-        """
-        game = self.evidence.game
-        if game is None or self.evidence.is_dependent:
-            return 0.0
-        counts, at, level = game.counts, self.tested, self.significance * game.share
-        totals = counts.correct, counts.correct + counts.wrong, counts.abstained
-        _, inflation = game.bound_and_inflation(at.delta, self.significance)
-        return game_delta_lower_bound(*totals, at.epsilon, level, seed_of(game.coins), game.one_sided, inflation)
 
     @property
     def exact_epsilon(self) -> float | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,6 @@ from audit.evidence.base import (
     Case,
     Finding,
     GameLimits,
-    Judgment,
     PrivacyTerms,
     Way,
     estimate_growth,
@@ -49,7 +48,6 @@ from audit.evidence.session import (
     TRAINING_CALLS,
     VIRTUAL,
     Choice,
-    PlayedGames,
     Session,
     Split,
     Trained,
@@ -59,10 +57,9 @@ from audit.evidence.session import (
     list_totals,
     long_call,
     plan_outputs,
-    play,
 )
 from audit.execution.sandbox import TimedOut, clock, one_thread
-from audit.mechanism.call import BLOCK, HERE, Calls, Side, Stream
+from audit.mechanism.call import BLOCK, Calls, Side, Stream
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
 from audit.statistics.bounds import (
@@ -172,9 +169,11 @@ class GuessGame(Way):
             else:
                 right = f"{counts.correct} of {counts.correct + counts.wrong} guesses were right"
                 refutation = case.refute(lower, right)
+        elif (dependence := self.calls.explain_dependence()) is not None:
+            obstacle = leave_open(dependence)
         return Finding(
             refutation,
-            None if refutation else obstacle or explain_dependence(self.calls),
+            None if refutation else obstacle,
             lower_bound=lower,
             resolution=self._resolution(case, case.point),
             trained_on=self.training,
@@ -313,20 +312,6 @@ def _describe_lacking(plants: Plants, test: Claimed, case: Case) -> str:
     return f"{found} {family.name!r} ({plants.describe_size(family, test)}): {advice}"
 
 
-def explain_dependence(calls: CallStatistics) -> Judgment | None:
-    """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
-    ratio, log_p = calls.dispersion()
-    if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
-        return leave_open("it behaves otherwise in later calls than in the first ones, among which events were learned")
-    if log_p <= LOG_LEVEL:
-        said = f"outputs of one call of {calls.size} are more alike than those of different calls"
-        return leave_open(f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would")
-    if calls.of_size() <= LOG_LEVEL:
-        said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
-        return leave_open(f"{said}, or shares noise within a call")
-    return None
-
-
 def seed_of(coins: tuple[int, ...]) -> np.random.SeedSequence:
     return np.random.SeedSequence(coins[0], spawn_key=coins[1:])
 
@@ -360,12 +345,10 @@ def certify(
     Each has its share of the significance. `plants` are those of the training outputs; they are planted now unless
     given, in a game of as many runs as the time left. `long` is the size of a long call, 0 for none.
     """
-    stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
+    stream, split = session.allowance.stream, trained.split
     before, after = session.looks
-    early = trained.aside[choice.pair]
     each = [events for events, _ in choice.shared]
     totals = session.schedule(choice.runs)
-    game = partial(play, session.subject, pair, each, totals, stream, size=split.call, early=early)
     coins, significance = (stream.entropy, *stream.child(VIRTUAL).key), session.allowance.significance
 
     def share_at(look: int) -> float:
@@ -382,8 +365,9 @@ def certify(
         bounds = [_bound_and_inflation(*game)[0] for game in each]
         return max(bounds) > epsilon and not _rest_on_too_few_calls(*each[int(np.argmax(bounds))], epsilon)
 
-    game = partial(game, has_time_for=session.has_time_for, is_decided=is_refuted)
-    played = play_at_place(session, game)
+    early = trained.aside[choice.pair]
+    limits = {"has_time_for": session.has_time_for, "is_decided": is_refuted}
+    played = session.play(choice.pair, each, totals, stream, split.call, early=early, **limits)
     part = share_at(played.look)
     is_limited = played.look < len(totals) - 1 and not is_refuted(played.look, played.games)
     if is_limited:
@@ -404,17 +388,6 @@ def certify(
     if trained.drawn and not decisive.counts.wrong:
         session.asked = look_elsewhere(session, choice.pair, trained.drawn[choice.pair])
     return decisive
-
-
-def play_at_place(session: Session, game: Callable[..., PlayedGames]) -> PlayedGames:
-    """Play a game where the session makes its calls, and note its outputs."""
-    try:
-        played = game(place=session.place)
-    except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
-        played = game(place=HERE)
-    session.samples += played.drawn
-    session.note(played.odd)
-    return played
 
 
 def _game(

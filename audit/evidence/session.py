@@ -546,6 +546,19 @@ class Session:
             return (runs,)
         return list_totals(runs, CHECKPOINTS - before)
 
+    def play(
+        self, pair: int, events: Sequence[EventPair], totals: Sequence[int], stream: Stream, size: int, **settings: Any
+    ) -> PlayedGames:
+        """Play a game on a pair where calls are made, and note its outputs; `settings` are those of `play`."""
+        game = partial(play, self.subject, self.pairs[pair], events, totals, stream, size=size, **settings)
+        try:
+            played = game(place=self.place)
+        except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
+            played = game(place=HERE)
+        self.samples += played.drawn
+        self.note(played.odd)
+        return played
+
     def has_time_for(self, seconds: float) -> bool:
         """Return whether this stage may take that much longer."""
         now = clock()

@@ -438,6 +438,19 @@ class CallStatistics:
         student = (special.stdtrit(degrees, level) / special.ndtri(level)) ** 2
         return float(min(self.size, max(1.0, between / within * student)))
 
+    def explain_dependence(self) -> str | None:
+        """Return how the calls show that their outputs depend on each other, or None."""
+        ratio, log_p = self.dispersion()
+        if self.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
+            return "it behaves otherwise in later calls than in the first ones, among which events were learned"
+        if log_p <= LOG_LEVEL:
+            said = f"outputs of one call of {self.size} are more alike than those of different calls"
+            return f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would"
+        if self.of_size() <= LOG_LEVEL:
+            said = f"it behaves otherwise in a call of {self.long[1]} outputs than in calls of {self.size}"
+            return f"{said}, or shares noise within a call"
+        return None
+
     @property
     def is_uniform(self) -> bool:
         """True when nearly all runs of either side ended alike, so that shared noise would not show."""

@@ -11,7 +11,7 @@ from audit import AddRemove, RenyiClaim, Verdict, ZeroConcentratedClaim
 from audit.certificate.verify import list_problems, replay
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.divergence import DivergenceTest, renyi_lower_bound
+from audit.extensions.divergence.evidence import DivergenceTest, renyi_lower_bound
 from audit.statistics.independence import CallStatistics, SideCalls
 
 PAIRS = [(np.zeros(1), np.zeros(0))]

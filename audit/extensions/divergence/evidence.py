@@ -16,34 +16,38 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from audit.claims import DivergenceClaim, claim_of
-from audit.events.candidates import EventPair, Thresholds
-from audit.evidence.base import Case, Finding, Judgment, Way, leave_open
-from audit.evidence.guess_game import explain_dependence, play_at_place
-from audit.evidence.session import PlayedGames, Session, Trained, play
-from audit.laws import DIRECTIONS, Direction
-from audit.mechanism.call import Stream
-from audit.outputs.encode import Outputs
-from audit.records.view import Part
-from audit.statistics.bounds import GameCounts, MeanSample, summarize_counts
-from audit.statistics.independence import CallStatistics
-from audit.text import count
-from audit.validate import Limits, Natural
-from audit.verdict import Verdict
+from audit import Verdict
+from audit.api import (
+    Case,
+    DivergenceClaim,
+    EventPair,
+    Finding,
+    Judgment,
+    Outputs,
+    Session,
+    Stream,
+    Way,
+    bounds,
+    claim_of,
+    count,
+    independence,
+    laws,
+    leave_open,
+    validate,
+    view,
+)
 
 _TAILS = (0.45, 0.35, 0.25, 0.17, 0.1, 0.05, 0.02, 0.006, 0.002)  # shares of the scores beyond the edges of the cells
-_FIRST_RUNS, _MOST_RUNS = (
-    400_000,
-    800_000,
-)  # that choose order and direction, and that test them; both datasets together
+_FIRST_RUNS = 400_000  # that choose order and direction, both datasets together
+_MOST_RUNS = 800_000  # that test them
 _LEVEL = 1e-4  # at which the first ones have to refute the claim
 
-Cells = Annotated[tuple[Natural, ...], Limits(shortest=2 * len(_TAILS) + 1, longest=2 * len(_TAILS) + 1)]
+_CELLS = 2 * len(_TAILS) + 1
+Cells = Annotated[tuple[validate.Natural, ...], validate.Limits(shortest=_CELLS, longest=_CELLS)]
 
 
 def renyi_lower_bound(learned: np.ndarray, counts: np.ndarray, order: float, significance: float) -> float:
@@ -66,8 +70,8 @@ def renyi_lower_bound(learned: np.ndarray, counts: np.ndarray, order: float, sig
     largest = float(ratios.max())
     powers = np.exp(order * (ratios - largest))  # g^(a / (a - 1)) or e^f; scaled, as g is, so that the largest is 1
 
-    def bound_mean(values: np.ndarray, side: int) -> MeanSample:
-        return summarize_counts(values, learned[side], counts[side], significance / 2)
+    def bound_mean(values: np.ndarray, side: int) -> bounds.MeanSample:
+        return bounds.summarize_counts(values, learned[side], counts[side], significance / 2)
 
     paid = order * largest + math.log(bound_mean(powers, 1).upper_bound(significance / 2))
     if order == 1:
@@ -83,13 +87,13 @@ class DivergenceTest(Way):
     """Hold a test of a Renyi divergence, on the pair that was chosen on training outputs."""
 
     pair: int
-    order: Annotated[float, Limits(least=1)]
-    direction: Direction  # the dataset whose law stands in the numerator
+    order: Annotated[float, validate.Limits(least=1)]
+    direction: laws.Direction  # the dataset whose law stands in the numerator
     plus: str  # the upper cells in words
     minus: str  # the lower cells
     learned: tuple[Cells, Cells]  # how often each cell came on left and right, from low to high scores, beforehand
     counted: tuple[Cells, Cells]  # the same of the outputs that test
-    calls: CallStatistics  # what they show of dependence, by the upper and the lower cells
+    calls: independence.CallStatistics  # what they show of dependence, by the upper and the lower cells
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "divergence"
@@ -97,7 +101,7 @@ class DivergenceTest(Way):
     is_witness: ClassVar[bool] = True
 
     @property
-    def counts(self) -> GameCounts:
+    def counts(self) -> bounds.GameCounts:
         """The counts of the upper and of the lower cells, beyond those edges that told most beforehand."""
         return _count_beyond(self.counted, _find_telling(self.learned))
 
@@ -118,10 +122,10 @@ class DivergenceTest(Way):
         claim = case.terms.claim
         if case.evidence.is_dependent or not isinstance(claim, DivergenceClaim) or self.order not in claim.orders:
             return Finding()  # of a larger order than is claimed, nothing follows
-        if (dependence := explain_dependence(self.calls)) is not None:
-            return Finding(obstacle=dependence)
+        if (dependence := self.calls.explain_dependence()) is not None:
+            return Finding(obstacle=leave_open(dependence))
         lower, claimed = self.lower_bound(case.significance), claim.divergence_at(self.order)
-        other = DIRECTIONS[1 - DIRECTIONS.index(self.direction)]
+        other = laws.DIRECTIONS[1 - laws.DIRECTIONS.index(self.direction)]
         named = "Kullback-Leibler divergence" if self.order == 1 else f"Renyi divergence of order {self.order:g}"
         found = f"the {named} of the output's law on {self.direction} from that on {other} is >= {lower:.4g}"
         if lower <= claimed:
@@ -138,14 +142,14 @@ class DivergenceTest(Way):
             yield "its test of the divergence counts other outputs than its calls"
 
     @classmethod
-    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[view.Part]:
         """Yield the counts of the cells."""
         rows = [(count(at + 1), *map(count, sides)) for at, sides in enumerate(zip(*way["counted"], strict=True))]
         title = f"Cells of the score on pair {way['pair']}, from low to high, counted on fresh outputs"
-        yield Part(title, head=("cell", "left", "right"), rows=rows)
+        yield view.Part(title, head=("cell", "left", "right"), rows=rows)
 
 
-def test_divergence(session: Session, training: Trained) -> DivergenceTest | None:
+def test_divergence(session: Session, training: Any) -> DivergenceTest | None:
     """Return the test of the order and the direction in which outputs exceed the claim; None where they do not.
 
     The training outputs fitted the score, which may flatter it: fresh ones decide whether there is a test, and which.
@@ -160,17 +164,16 @@ def test_divergence(session: Session, training: Trained) -> DivergenceTest | Non
     if _find_excess(claim, np.array(_count_cells(pairs, sides)), 0.5) is None:
         return None
     stream, size = session.allowance.stream, training.split.call
-    asked = session.subject, session.pairs[choice.pair], pairs
     few, runs = _divide_runs(session, choice.runs)
-    first = play_at_place(session, partial(play, *asked, (few,), stream.child(Stream.DIVERGENCE, 0), size=size))
-    learned = _cells_of(first)
+    first = session.play(choice.pair, pairs, (few,), stream.child(Stream.DIVERGENCE, 0), size)
+    learned = _read_cells(first.games)
     if (worst := _find_excess(claim, np.array(learned), _LEVEL)) is None:
         return None
     last = (min(runs, _MOST_RUNS),)
-    played = play_at_place(session, partial(play, *asked, last, stream.child(Stream.DIVERGENCE, 1), size=size))
+    played = session.play(choice.pair, pairs, last, stream.child(Stream.DIVERGENCE, 1), size)
     telling = _find_telling(learned)
     events, (_, calls) = pairs[telling], played.games[telling]
-    return DivergenceTest(choice.pair, *worst, *events.describe(), learned, _cells_of(played), calls, events)
+    return DivergenceTest(choice.pair, *worst, *events.describe(), learned, _read_cells(played.games), calls, events)
 
 
 def _divide_runs(session: Session, runs: int) -> tuple[int, int]:
@@ -187,7 +190,7 @@ def _divide(events: EventPair, sides: Sequence[Outputs]) -> list[EventPair]:
     uppers, lowers = np.quantile(scores, 1 - np.array(_TAILS)), np.quantile(scores, _TAILS)
     lowers = np.minimum(lowers, np.nextafter(uppers[0], -np.inf))  # apart, where many scores are equal
     return [
-        replace(events, thresholds=Thresholds(float(upper), float(lower)))
+        replace(events, thresholds=replace(events.thresholds, upper=float(upper), lower=float(lower)))
         for upper, lower in zip(uppers, lowers, strict=True)
     ]
 
@@ -206,11 +209,11 @@ def _split(nested: Sequence[tuple[int, int, int]]) -> list[int]:
     return [*below[::-1], abstained[0], *above]
 
 
-def _count_beyond(cells: tuple[Cells, Cells], edge: int) -> GameCounts:
+def _count_beyond(cells: tuple[Cells, Cells], edge: int) -> bounds.GameCounts:
     """Return the counts of a nested pair of events."""
     below, above = len(_TAILS) - edge, len(_TAILS) + 1 + edge
     left, right = ((sum(side[above:]), sum(side[:below]), sum(side[below:above])) for side in cells)
-    return GameCounts(*left, *right)
+    return bounds.GameCounts(*left, *right)
 
 
 def _find_telling(learned: tuple[Cells, Cells]) -> int:
@@ -219,17 +222,17 @@ def _find_telling(learned: tuple[Cells, Cells]) -> int:
     return max(range(len(games)), key=lambda edge: abs(games[edge].correct - games[edge].wrong))
 
 
-def _cells_of(played: PlayedGames) -> tuple[Cells, Cells]:
-    games = [counts for counts, _ in played.games]
+def _read_cells(played: Sequence[tuple[bounds.GameCounts, independence.CallStatistics]]) -> tuple[Cells, Cells]:
+    games = [counts for counts, _ in played]
     left = _split([(game.left_plus, game.left_minus, game.left_abstain) for game in games])
     return tuple(left), tuple(_split([(game.right_plus, game.right_minus, game.right_abstain) for game in games]))
 
 
-def _find_excess(claim: DivergenceClaim, cells: np.ndarray, level: float) -> tuple[float, Direction] | None:
+def _find_excess(claim: DivergenceClaim, cells: np.ndarray, level: float) -> tuple[float, laws.Direction] | None:
     """Return the order and the direction whose bound exceeds the claim by the largest share; None if none does."""
     excess = {
         (order, direction): renyi_lower_bound(turned, turned, order, level) - claim.divergence_at(order)
-        for direction, turned in zip(DIRECTIONS, (cells, cells[::-1]), strict=True)
+        for direction, turned in zip(laws.DIRECTIONS, (cells, cells[::-1]), strict=True)
         for order in claim.orders
     }
     worst = max(excess, key=lambda case: excess[case] / max(claim.divergence_at(case[0]), 1e-9), default=None)
