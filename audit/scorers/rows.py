@@ -51,7 +51,7 @@ def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray, scale: An
     Other than finite numbers count 0. The sum is rounded: bits are left to the precision audit.
     """
     reach = np.abs(right - left)
-    with np.errstate(over="ignore", invalid="ignore"):  # overflow is outside
+    with np.errstate(over="ignore"):  # overflow is outside
         change = numbers * -2.0
         change += left + right
     np.clip(change, -reach, reach, out=change)

@@ -65,7 +65,7 @@ def measure_all() -> None:
     parts = (ROOT / "tests" / part for part in ("core", "extensions", "mechanisms", "meta"))
     for folder in sorted({path.parent for part in parts for path in part.rglob("test_*.py")}):
         files = sorted(str(path.relative_to(ROOT)) for path in folder.glob("test_*.py"))
-        subprocess.run([sys.executable, "-m", "benchmarks.mutants.executed", *files], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "benchmarks.mutants.executions", *files], cwd=ROOT, check=True)
 
 
 @functools.cache

@@ -135,18 +135,18 @@ class Paper:
         head = self.head(name, where)
         epsilon, delta = claimed if isinstance(claimed, tuple) else (claimed, 0.0)
         source = ("claimed after " if name.startswith("fault/") else "") + head.pop("source")
-        head.pop("statement", None)
+        head.pop("statement")
         return {**head, "claim": audit.PrivacyClaim(epsilon, delta, relation or audit.Substitution(), source)}
 
     def head(self, name: str, where: str = "", statement: str = "") -> dict[str, Any]:
-        """Return the fields of all kinds of checks: name, source, expected verdict, and a statement if there is one."""
+        """Return the fields of all kinds of checks: name, source, expected verdict and statement."""
         known = self.sentence_of(name)
         where, statement = where or known[0], statement or known[1]
         is_false = name.startswith("fault/") or "is false" in name or "false" in where + statement
         kind, number = [*name.replace(",", " ").split(), ""][:2]  # the place of its statement: "Theorem 2.4"
         head = {"name": self.full_name(name), "source": self.source(where or f"{kind.capitalize()} {number}")}
-        expected = {"expected": audit.Verdict.FAIL if is_false else audit.Verdict.PASS}
-        return {**head, **expected, **({"statement": statement} if statement else {})}
+        expected = audit.Verdict.FAIL if is_false else audit.Verdict.PASS
+        return {**head, "expected": expected, "statement": statement}
 
 
 BASSILY = Paper("bassily2018", "Bassily, Thakurta & Thakkar 2018")

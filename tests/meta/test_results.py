@@ -6,7 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import audit
 from audit import PrivacyClaim, Verdict, plugins
-from audit.auditor import Auditor
+from audit.auditor import Auditor, summarize
 from audit.certificate.render import check_fragment
 from audit.defaults import Options, Settings
 from tests.core.mechanisms import PAIR, laplace
@@ -71,6 +71,15 @@ def test_a_failing_test_prints_the_text_and_a_notebook_shows_the_check_as_its_ce
     (named,) = auditor.results
     assert str(failed.value).startswith(f"{named}; the same audit alone:\n  pytest test_a.py::test_b ")
     assert f"<{type(named).__name__} test_a.py::test_b: {named.verdict}, " in repr(named)
+
+
+def test_a_session_counts_what_it_does_not_show():
+    result = audit.check_privacy(**RUNS["privacy"], expected="FAIL")
+    *_, more, spent = summarize([result] * 30, 0.05)
+    shown = len(list(summarize([result] * 30, 0.05))) - 2
+    assert more == f"and {30 - shown} more as expected: {30 - shown} FAIL, expected"
+    assert spent.endswith("used by 30 audits")
+    assert result.verdict is Verdict.FAIL
 
 
 def test_a_witness_is_part_of_the_text():

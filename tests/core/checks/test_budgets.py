@@ -6,6 +6,7 @@ A time limit ends the drawing, never the evidence: what was drawn is judged, and
 import signal
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from audit.evidence.base import LIMITED, Allowance, PrivacyTerms
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session, Split, plan_outputs
 from audit.execution.sandbox import Drawing, TimedOut, clock, limit_time
+from audit.execution.seeds import HERE, Place
 from audit.mechanism.call import Subject
 from audit.statistics.bounds import blind_spot, game_resolution, logit_lower_bound
 from audit.validate import EFFORTS
@@ -200,6 +202,9 @@ def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
             pass
 
 
+PROGRAM = SimpleNamespace(own_randomness=True, is_process=True)  # each process starts one of its own
+
+
 @pytest.mark.parametrize("runs", [40, 137, 1_000])
 @pytest.mark.parametrize("delta_free_level", [0.05, 0.05 / 30])
 def test_no_choice_of_the_checkpoint_refutes_a_true_claim_more_often(runs, delta_free_level):
@@ -217,6 +222,18 @@ def test_no_choice_of_the_checkpoint_refutes_a_true_claim_more_often(runs, delta
         over = np.array([logit_lower_bound(count, total, level) > 1.0 for count in range(total + 1)])
         refuted, alive, before = refuted + alive[over].sum(), np.where(over, 0.0, alive), total
     assert 0 < refuted <= delta_free_level
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "is_here"),
+    [(laplace, False), (per_call(slow), False), (per_call(lambda data: 0.0), True), (PROGRAM, False)],
+    ids=["seeded", "seeded calls", "its own generator", "a program"],
+)
+def test_only_a_generator_of_its_own_keeps_a_mechanism_in_this_process(mechanism, is_here):
+    there = Place(workers=2)
+    allowance = replace(Allowance.of(1_000, 0.05, 0), place=there)
+    session = Session(Subject(mechanism), PrivacyTerms(CLAIM), PAIRS, "fixed", allowance, pace=1.0)
+    assert session.place == (HERE if is_here else there)
 
 
 def test_ample_time_costs_no_significance():

@@ -54,6 +54,11 @@ def test_losses_that_are_not_as_stated_disagree_with_the_law(mechanism):
     assert result.evidence.ways[0].laws[0].fit_pvalue < 1e-9
 
 
+def test_both_datasets_share_the_level_of_a_fit(monkeypatch):
+    monkeypatch.setattr("audit.evidence.stated_law._loss_fit", lambda *_, side={"left": 0.1, "right": 0.3}: side[_[-1]])
+    assert audited(Noisy()).evidence.ways[0].laws[0].fit_pvalue == pytest.approx(0.2)
+
+
 def test_a_law_that_few_outputs_were_held_to_passes_nothing():
     few = audited(Noisy(), budget=40)
     assert few.verdict is Verdict.INCONCLUSIVE

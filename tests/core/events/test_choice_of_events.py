@@ -4,13 +4,17 @@ The law takes the place of the certifying outputs, so that only the choice is me
 a hypothesis test: the rules that these tests hold fast were each seen to fail them when taken out.
 """
 
+import math
 from statistics import mean, median
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from audit.claims.privacy import Point
 from audit.events.candidates import TestDesign, choose_events
+from audit.evidence.session import _excess
 from audit.outputs.encode import encode
 from audit.scorers import Training
 from tests.core.scorers.exact_value import value_of
@@ -80,3 +84,11 @@ def test_events_reach_nearly_what_the_law_allows(case, size, certifying, seeds, 
 def test_rare_outputs_borrow_strength_where_the_inputs_say_which_answers_change_alike():
     found = [value(stopped(1.0), 20_000, 120_000, seed, (TEN_ONES, HALF_TWOS)) for seed in range(8)]
     assert mean(found) >= 0.82  # 0.79 if each output counts by itself
+
+
+def test_the_excess_of_one_run_by_hand():
+    """All guesses are right, and kappa is 1: W = 1 / 2, V(t) = 1 + t^2 / 2, and t falls from 4 to the claimed 2."""
+    events = SimpleNamespace(estimated_bound=math.log(4), guess=lambda side: side, delta_share=lambda delta: 0.0)
+    design = SimpleNamespace(standard_errors=lambda penalty: 1.0)
+    found = _excess(events, Point(math.log(2), 0.0), design, (np.ones(8), -np.ones(8)))
+    assert found == pytest.approx((math.sqrt(1 + 4**2 / 2) + (4 - 2) / 2) / math.sqrt(1 + 2**2 / 2))

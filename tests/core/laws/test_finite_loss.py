@@ -124,6 +124,16 @@ def test_disjoint_parts_of_the_support_have_infinite_loss() -> None:
     assert loss.epsilon(0.26) == 0.0
 
 
+def test_rounding_of_densities_widens_the_brackets() -> None:
+    left, right = stats.laplace(0, 1), stats.laplace(1, 1)
+
+    def rough(x: Any) -> Any:
+        return left.logpdf(x) + 1e-11 * np.sin(1e9 * np.asarray(x))
+
+    plain, rounded = (DensityLoss(f, right.logpdf, left.cdf, right.cdf, (0, 1)) for f in (left.logpdf, rough))
+    assert rounded.threshold_error > plain.threshold_error > 0
+
+
 NORMAL, WIDE, UNIFORM = stats.norm(0, 1), stats.norm(1, 2), stats.uniform(0, 1)
 
 

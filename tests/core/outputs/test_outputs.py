@@ -107,6 +107,7 @@ APART = [  # values of which a caller can tell any two apart
     *(np.longdouble(1), np.complex64(1), 0.0, -0.0, 5e-324, np.nextafter(1.0, 2), Color.BLUE),
     *(None, NotImplemented, ...),
     *(*NAN, float("inf"), complex(0.0, -0.0), complex(-0.0, 0.0), complex(float("nan"), 1), 2**60, 2**60 + 1, 2**400),
+    *(10**40, 10**40 + 1),
     *("nan", "None", "", "x" * 300, "x" * 300 + "y", "x at 0x1", "x at 0x2", "\udc80", np.str_("1"), bytearray(b"1")),
     *([], (), {}, set(), frozenset(), [1], (1,), [1.0], [True], [[1]], [(1,)], {1}, frozenset({1}), [1, 2], [2, 1]),
     *({"a": 1}, {"a": 1.0}, {"a": 1, "b": 2}, {"b": 2, "a": 1}, {1: "a"}, {"1": "a"}, {True: "a"}, {"a": None}),
@@ -250,6 +251,19 @@ def test_columns_have_the_names_of_their_places():
 )
 def test_events_name_the_places_of_structures_only(outputs, is_named):
     assert Reading.of([encode(outputs, 2)]).is_named is is_named
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        [np.zeros((2, 2)), np.zeros((2, 3))],
+        [np.zeros(2), np.zeros((2, 3))],
+        [[{f"k{at}": 0.5 for at in range(start, start + 60)}] for start in range(0, 300, 60)],
+    ],
+    ids=["vectors of two lengths", "numbers and vectors", "300 keys"],
+)
+def test_outputs_without_columns_in_common_are_symbols(batches):
+    assert Reading.of([encode(batch, len(batch)) for batch in batches]).ragged
 
 
 def test_a_type_that_varies_becomes_a_column_of_codes():

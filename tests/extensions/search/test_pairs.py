@@ -1,5 +1,7 @@
 """Neighbor search starts at corners, finds the one that breaks a claim, shrinks it, and certifies it anew."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import find, given, settings
@@ -85,6 +87,15 @@ def test_a_mechanism_without_outputs_says_so(monkeypatch):
     monkeypatch.setattr(pair_search, "_EXAMPLES", 20)  # no pair is another
     with pytest.raises(AuditError, match=r"`datasets` gave no pair .* got NoneType"):
         search(refuses_everything, Substitution(), RECORDS)
+
+
+def test_a_method_is_asked_at_the_delta_of_the_claim():
+    asked = []
+    method = SimpleNamespace(find_epsilon=lambda mechanism, pair, delta: asked.append(delta) or 1.5)
+    claim = PrivacyClaim(1.0, 1e-3)
+    bound = SimpleNamespace(claim=claim, mechanism=honest, method="auto", first_methods=[method])
+    assert Search._epsilon(SimpleNamespace(is_followed=True), bound, ([0.0], [1.0])) == 1.5
+    assert asked == [claim.delta]
 
 
 def test_pairs_and_datasets_exclude_each_other():
