@@ -121,6 +121,9 @@ def test_divergence_of_unequal_laws_in_both_directions():
             exact = math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
             lower, upper = renyi_divergence(loss, order, direction)
             assert lower <= exact <= upper < lower + 1e-8
+    between = np.mean([renyi_divergence(loss, 3.0, direction)[0] for direction in ("left", "right")])
+    for pair in (loss, FiniteLoss(right, left)):
+        assert RenyiClaim(3.0, between).judge_exactly(pair).keeps is False
 
 
 @pytest.mark.parametrize("order", [1.0, 2.0, 10.0])

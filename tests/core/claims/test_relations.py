@@ -53,6 +53,7 @@ PAIRS = [  # the reason why they are not neighbors, or None
     (Distance("l1", 1), 0.0, 1.0, None),
     (Distance("l1", 1), 0, 1.5, "l1 distance is 1.5, at most 1"),
     (Distance("l1", 1), [0, 0], [0.5, -0.5], None),
+    (Distance("l1", 0.3), 0.0, 0.5, "l1 distance is 0.5, at most 0.3"),
     (Distance("l2", 1), [0, 0], [1, 1], "l2 distance is 1.414213562"),
     (Distance("l2", 1.5), [0, 0], [1, 1], None),
     (Distance("linf", 1), [0, 0], [1, 1], None),

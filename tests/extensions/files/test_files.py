@@ -128,6 +128,7 @@ def test_columns_are_chosen_by_name_and_several_are_one_array(tmp_path):
     [
         ("a.csv", "1,2\n3\n", "row 2 has 1 entries, expected 2"),
         ("a.csv", "score\n", "names of columns, and no row"),
+        ("a.csv", "a,b\n", "names of columns, and no row"),
         ("a.jsonl", '{"a": 1}\n{"a":', "line 2"),
         ("a.npy", "no array", "cut off"),
         ("a.npz", "1\n", "numpy.save"),
