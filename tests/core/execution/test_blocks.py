@@ -26,7 +26,7 @@ def test_blocks_cover_the_total_with_distinct_seeds():
 
 
 def test_seeds_name_neither_their_stream_nor_its_parent():
-    seeds = [Stream(entropy, key).digest() for entropy in (0, 7) for key in ((), (1,), (2,), (1, 2), (12,))]
+    seeds = [Stream(entropy, key).digest() for entropy in (0, 7, 2**32) for key in ((), (1,), (2,), (1, 2), (12,))]
     assert {seed.spawn_key for seed in seeds} == {()}
     assert len({seed.entropy for seed in seeds}) == len(seeds)
     assert Stream(7, (1, 2)).digest().entropy == Stream(7).child(1, 2).digest().entropy
@@ -42,6 +42,7 @@ def test_calls_are_mixed_and_each_is_made_once():
     assert all(abs(number - call // 3) <= 1 for call, (_, number) in enumerate(located[:1200]))
     first = np.array([side for side, _ in located[0:1200:3]])
     assert stats.chisquare([np.sum(first == side) for side in (0, 2, 3)]).pvalue > 1e-6
+    assert np.any(first[:100] != first[256:356])  # of two parts of 256 rounds
     assert located != [Calls(sides, 6).locate(call) for call in range(len(calls))]
 
 
