@@ -97,6 +97,7 @@ class Row:
 
 
 Pair = collections.namedtuple("Pair", ("first", "kept"))
+_NAME = 0
 
 
 def _with(thing: Any, name: str, value: Any) -> Any:
@@ -515,12 +516,51 @@ def _nested(rng: Any) -> Any:
     return step(), step()
 
 
+def _held_row(rng: Any) -> Any:
+    row = [0, 0]
+    left = iter(row if rng.integers(2) else [0, 0])
+    next(left)
+    again = int(rng.integers(2))
+    row[1] = 1
+    return next(left), again
+
+
+@functools.cache
+def _remember(source: Any) -> int:
+    return int(source.integers(2))
+
+
+def _cache(rng: Any) -> Any:
+    _remember(rng)
+    found = int(rng.integers(2)), _remember(rng)
+    _remember.cache_clear()
+    return found
+
+
+def _global_name(rng: Any) -> Any:
+    global _NAME
+    _NAME = int(rng.integers(2))
+    again = int(rng.integers(2))
+    found, _NAME = (_NAME, again), 0
+    return found
+
+
+class Drawn:
+    """A threshold that is drawn when a number is compared with it."""
+
+    def __init__(self, rng: Any) -> None:
+        self.rng = rng
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.rng.integers(2))
+
+
 FLOWS: dict[str, Callable[[Any, Any], Any]] = {
     function.__name__.strip("_"): _late(function)
     for function in (
         *(_matched, _walrus, _finally, _caught, _managed, _recursive, _delegated, _sent, _heap, _best, _reservoir),
         *(_rejected, _chinese_restaurant, _matrix, _in_place, _counted, _text, _copied, _packed, _evaluated),
-        *(_stopped, _urn, _bisected, _nested),
+        *(_stopped, _urn, _bisected, _nested, _held_row, _cache, _global_name),
     )
 } | {
     name: _late(function)
@@ -547,6 +587,7 @@ FLOWS: dict[str, Callable[[Any, Any], Any]] = {
         "halved": lambda rng: round(rng.random() * 4),
         "absolute": lambda rng: bool(abs(rng.random() - 0.5) < 0.25),
         "negative": lambda rng: bool(-rng.random() < -0.75),
+        "threshold that is drawn": lambda rng: int(rng.integers(2)) + 2 * (rng.random() < Drawn(rng)),
         "division": lambda rng: bool(rng.random() / 2 < 0.125),
         "bits of an integer": lambda rng: (int(rng.integers(8)) & 3, int(rng.integers(8)) >> 1),
         "numpy integer that wraps": lambda rng: int(rng.integers(4, dtype=np.uint8) - np.uint8(2)),

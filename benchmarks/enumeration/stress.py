@@ -320,6 +320,17 @@ def is_right(law: audit.EnumeratedLaw, truth: dict[str, Fraction]) -> bool:
     return all(abs(low.get(each, Fraction(0)) - mass) <= most for each, mass in truth.items())
 
 
+def is_followed(law: audit.EnumeratedLaw, truth: dict[str, Fraction]) -> bool:
+    """Test whether a law is the true one and leaves next to nothing over."""
+    return law.residual <= FOLLOWED and is_right(law, truth)
+
+
+def list_flows() -> Iterator[tuple[str, Callable[[Any, Any], Any], dict[str, Fraction]]]:
+    """Yield each program of a few draws with its true law."""
+    for name, program in FLOWS.items():
+        yield name, program, find_law_by_replay(program, walk.identify)
+
+
 def list_programs() -> Iterator[tuple[str, Callable[[Any, Any], Any], dict[str, Fraction]]]:
     """Yield each program with its true law."""
     for shape, (wait, early) in WAITS.items():
@@ -328,8 +339,7 @@ def list_programs() -> Iterator[tuple[str, Callable[[Any, Any], Any], dict[str, 
             yield f"{shape}: {name}", hiding(name, wait), truth
         for name in LOCALS:
             yield f"{shape}, local: {name}", holding(name, wait), truth
-    for name, program in FLOWS.items():
-        yield f"flow: {name}", program, find_law_by_replay(program, walk.identify)
+    yield from ((f"flow: {name}", *found) for name, *found in list_flows())
 
 
 @contextmanager
