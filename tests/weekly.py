@@ -102,7 +102,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "extensions/training/runs/test_hooks.py::test_a_run_of_jax_privacy_passes[": (
         "is_traced",
         "microbatch",
-        "rescaled",
+        "rescale",
     ),
     "extensions/training/test_accounting.py::test_sampled_noise_is_bracketed": (),
     "extensions/training/test_accounting.py::test_an_accountant_is_asked_about_the_usual_events": (),

@@ -287,50 +287,12 @@ def test_a_copy_of_a_module_is_not_followed():
     single._note(object(), pytest.fail)
 
 
-def jax_run(*, is_traced=True, steps=STEPS, normalize_by=1.0, rescaled=False, fault="", size=None, again=0, **settings):
-    """The record of a run of jax-privacy: a linear model, its gradients clipped to 1."""
-    jax = pytest.importorskip("jax")
-    jax_privacy, optax, jnp = pytest.importorskip("jax_privacy"), pytest.importorskip("optax"), jax.numpy
-    noise_addition = pytest.importorskip("jax_privacy.noise_addition")
-    room, scale = 64, 1 / normalize_by / (2.0 if rescaled else 1.0)
-    claim = audit.TrainingClaim(noise_multiplier=NOISE, steps=steps, clip=2.0, rate=RATE, divisor=40.0)
-    X = (3 * ROWS).astype(np.float32)
+def jax_run(**settings):
+    """The record of a run of jax-privacy: a logistic regression on the digits."""
+    pytest.importorskip("jax_privacy")
+    from benchmarks.training.jax_run import train
 
-    def loss(weights, X):
-        return (X @ weights["a"] + 2 * (X[:, :5] @ weights["b"])).mean()
-
-    recorder, rng = Recorder(claim, RECORDS), np.random.default_rng(1)
-    summed = recorder.clipped_grad(
-        jax_privacy.clipped_grad(
-            loss, l2_clip_norm=2.0, normalize_by=normalize_by, rescale_to_unit_norm=rescaled, **settings
-        )
-    )
-    privatizer = recorder.privatizer(
-        noise_addition.gaussian_privatizer(stddev=2.0 * NOISE * scale, prng_key=jax.random.key(3))
-    )
-    optimizer = recorder.optimizer(optax.sgd(0.1))
-    weights = {"a": jnp.zeros(DIMENSION), "b": jnp.zeros(5)}
-
-    def step(weights, states, X, padding):
-        total = summed(weights, X, is_padding_example=padding)
-        total = total[0] if isinstance(total, tuple) else total
-        if fault == "raw":
-            released = jax.tree.map(lambda part: part / 40, total)
-        noisy, noise = privatizer.update(total, states[0])
-        if fault != "raw":
-            released = jax.tree.map(lambda part: part * normalize_by / 40, noisy)
-        moves, state = optimizer.update(released, states[1], weights)
-        return optax.apply_updates(weights, moves), (noise, state)
-
-    step = jax.jit(step) if is_traced else step
-    states = privatizer.init(weights), optimizer.init(weights)
-    drawn = (np.flatnonzero(rng.random(RECORDS) < RATE)[:size] for _ in range(steps))
-    for chosen in recorder.batches(drawn):
-        padded = np.r_[chosen, np.zeros(room - len(chosen), int)]
-        weights, states = step(weights, states, X[padded], np.arange(room) >= len(chosen))
-        if again and recorder.steps == again:
-            summed(weights, X[padded], is_padding_example=np.arange(room) >= len(chosen))
-    return recorder
+    return train(np.random.default_rng(1), **settings)
 
 
 @pytest.mark.false_alarm(6e-9)
@@ -339,10 +301,10 @@ def jax_run(*, is_traced=True, steps=STEPS, normalize_by=1.0, rescaled=False, fa
     [
         {},
         {"is_traced": False},
-        {"microbatch_size": 16},
-        {"return_grad_norms": True, "return_values": True},
-        {"normalize_by": 40.0},
-        {"rescaled": True},
+        {"grad": {"microbatch_size": 32}},
+        {"grad": {"return_grad_norms": True, "return_values": True}},
+        {"grad": {"normalize_by": 90}},
+        {"grad": {"rescale_to_unit_norm": True}},
     ],
     ids=str,
 )
@@ -355,7 +317,7 @@ def test_a_run_of_jax_privacy_passes(settings):
 
 def test_a_gradient_that_is_called_beside_the_steps_is_no_fault():
     """From there on nobody knows which sum belongs to which noise: that is said, and no size of the noise."""
-    recorder = jax_run(is_traced=False, steps=12, again=4)
+    recorder = jax_run(is_traced=False, steps=12, fault="twice")
     result = audit.check_training(recorder, recorder.claim)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "and call each of them once a step" in result.reason
@@ -364,7 +326,7 @@ def test_a_gradient_that_is_called_beside_the_steps_is_no_fault():
 def test_faults_under_jit_are_found():
     raw = jax_run(fault="raw")
     assert "the release is not a multiple of the noisy sum" in audit.check_training(raw, raw.claim).reason
-    empty = jax_run(size=0, steps=3)
+    empty = jax_run(steps=3, selection=SimpleNamespace(batch_iterator=lambda records, rng: iter([np.arange(0)] * 3)))
     assert (empty.stopped, empty.evidence().batches.sizes) == (None, ((0, 3),))
 
 
