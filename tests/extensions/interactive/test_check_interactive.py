@@ -17,33 +17,23 @@ from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
 from audit.extensions.interactive.conversation import Conversation
 from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
 from audit.laws import Finite, Laplace
+from benchmarks.sessions import AdmitsNan, Session
 
 PAIRS = [([0.0, 0.0], [1.0, 0.0])]
 CLAIM = PrivacyClaim(1.0)
 BUDGET = 4_000
 
 
-class Budget:
-    """Answers rows of data with Laplace noise until a limit; exact."""
-
-    limit = 1
-
-    def __init__(self, data, rng):
-        self.data, self.rng, self.spent = data, rng, Fraction(0)
-
-    def ask(self, row, epsilon):
-        cost = rational(epsilon)
-        if self.spent + cost > self.limit:
-            raise PermissionError("the budget is spent")
-        self.spent += cost
-        return self.data[row] + self.rng.laplace(scale=1 / epsilon)
+class Budget(Session):
+    """Answers rows of data with Laplace noise until 1 is spent; exact."""
 
     def child(self):
         return Budget(self.data, self.rng)
 
 
 class Unlimited(Budget):
-    limit = 100
+    def pay(self, epsilon, name=None):
+        """Charge nothing."""
 
 
 class SameNoise(Budget):
@@ -193,16 +183,6 @@ def test_a_shown_move_names_the_answer_that_it_repeats():
     assert [turn.move for turn in audited(Echo, analyst).conversation] == ["ask(0, 30)", "tell(answer 1)"]
 
 
-class AdmitsNan(Budget):
-    """Compares in floats, where NaN is not larger than what is left, nor is anything larger than NaN afterwards."""
-
-    def ask(self, row, epsilon):
-        if self.spent + epsilon > self.limit:
-            raise PermissionError("the budget is spent")
-        self.spent += epsilon
-        return self.data[row] + self.rng.laplace(scale=1 / epsilon)
-
-
 def test_hostile_arguments_are_tried_though_no_table_names_them():
     result = audited(AdmitsNan, Moves({"ask": [[0], [0.5]]}, length=8))
     assert result.verdict is Verdict.FAIL, result.reason
@@ -253,14 +233,10 @@ def cost_of(move, answer):
 class Creep(Budget):
     """Adds floats: ten times 0.1 is less than 1."""
 
-    def __init__(self, data, rng):
-        self.data, self.rng, self.spent = data, rng, 0.0
-
-    def ask(self, row, epsilon):
+    def pay(self, epsilon, name=None):
         if self.spent >= 1.0:
             raise PermissionError("the budget is spent")
         self.spent += epsilon
-        return self.data[row] + self.rng.laplace(scale=1 / epsilon)
 
 
 class Forgetful(Budget):
