@@ -34,7 +34,7 @@ TESTS = Path(__file__).parent
 
 SLOW = (  # left out by `make test-fast`: whole audits, simulations, other processes, and the catalog of mechanisms
     *("benchmarks/", "docs/", "e2e/", "mechanisms/", "wild/", "core/certificate/", "core/execution/workers/"),
-    *("core/events/test_choice_of_events.py", "core/scorers/test_vector_scorers.py", "extensions/adapters/"),
+    *("core/scorers/test_vector_scorers.py", "extensions/adapters/"),
     *("extensions/precision/", "extensions/randomness/", "extensions/search/", "extensions/sequential/"),
     *("meta/test_hostile_suite.py", "meta/test_leaks.py", "meta/test_removal.py"),
 )

@@ -162,15 +162,13 @@ def test_the_message_names_function_line_and_what_to_write(pytester):
     assert 'write `assert result.verdict == "PASS"`' in printed
 
 
-def constant(data, size, rng):
-    return [1.0] * size
-
-
 def test_a_session_inside_a_test_watches_its_own_results(pytester):
     """And gives the watch back: what this test made before and after it is still noted."""
     pytester.makepyfile(AUDITED + "def test_one():\n    check(0.5)\n\ndef test_two():\n    assert check(1.5).met\n")
     with watch_results() as unread:
-        made = audit.check_privacy(constant, audit.PrivacyClaim(1.0), [([0.0], [1.0])], budget=100)
+        made = audit.check_privacy(
+            lambda data, size, rng: [1.0] * size, audit.PrivacyClaim(1.0), [([0.0], [1.0])], budget=100
+        )
         pytester.runpytest_inprocess().assert_outcomes(passed=1, failed=1)
         (call,) = unread.values()
         assert call.result is made

@@ -95,10 +95,6 @@ def marker_in_one_of_nine(data, rng):
     return [30.0 if tells and i == 5 else private(data, rng) for i in range(9)]
 
 
-def zeros_after_the_point(data, rng):
-    return decimal.Decimal(whole(rng)) * decimal.Decimal("1.0" if secret(data) else "1.00")
-
-
 LEAKS = {  # of one output
     "bool or int": bool_or_int,
     "int or float": lambda data, rng: whole(rng) if secret(data) else float(whole(rng)),
@@ -112,7 +108,7 @@ LEAKS = {  # of one output
     "label beside a number": lambda data, rng: {"n": noise(rng), "unit": "cm" if secret(data) else "mm"},
     "length of a list": lambda data, rng: [whole(rng)] * (3 if secret(data) else 4),
     "longer now and then": lambda data, rng: [private(data, rng)] * (2 if secret(data) and rng.random() < 0.1 else 1),
-    "zeros after the point": zeros_after_the_point,
+    "zeros after the point": lambda data, rng: decimal.Decimal(f"{whole(rng)}.0" + "0" * secret(data)),
     "attribute": lambda data, rng: Fitted(coef_=data[0] + 0.01 * noise(rng)),
     "closure": closure_of_a_function,
     "value under a mask": lambda data, rng: np.ma.array([noise(rng), data[0]], mask=[False, True]),
@@ -134,8 +130,12 @@ LEAKS = {  # of one output
 }
 
 
+def whole_numbers(size, rng, scale=4.0):
+    return np.rint(rng.laplace(scale=scale, size=size)) + 0.0
+
+
 def sign_of_zero(data, size, rng):
-    found = np.rint(rng.laplace(scale=1.0, size=size)) + 0.0
+    found = whole_numbers(size, rng, 1.0)
     return np.where(found == 0, -0.0 if secret(data) else 0.0, found)
 
 
@@ -152,19 +152,11 @@ def container(data, size, rng):
     return found if secret(data) else found.tolist()
 
 
-def kind_of_the_batch(data, size, rng):
-    return np.rint(rng.laplace(scale=4.0, size=size)).astype(np.float32 if secret(data) else np.float64)
-
-
-def number_beside_nan(data, size, rng):
-    return np.column_stack([np.full(size, np.nan), data[0] + 0.001 * rng.laplace(size=size)])
-
-
 BATCHES = {
     "sign of zero": sign_of_zero,
     "container": container,
-    "kind": kind_of_the_batch,
-    "number beside NaN": number_beside_nan,
+    "kind": lambda data, size, rng: whole_numbers(size, rng).astype(np.float32 if secret(data) else np.float64),
+    "number beside NaN": lambda data, size, rng: np.c_[np.full(size, np.nan), data[0] + 0.001 * rng.laplace(size=size)],
     **{f"comb of width {width:.3g}": comb(width) for width in (1e-2, 1e-4, 1e-9, 2.0**-24)},
 }
 OPEN = {  # what cannot be read

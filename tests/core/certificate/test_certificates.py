@@ -4,6 +4,7 @@ Each number of the HTML stands in the JSON.
 """
 
 import copy
+import io
 import json
 import math
 import re
@@ -16,12 +17,24 @@ from xml.etree import ElementTree as XML
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
+from audit.auditor import summarize
 from audit.certificate.document import list_versions, load_certificate
-from audit.certificate.render import RENDERERS, escape_markdown, html_of, junit_of, markdown_of, write_renderings
+from audit.certificate.render import (
+    RENDERERS,
+    check_fragment,
+    escape_markdown,
+    html_of,
+    junit_of,
+    markdown_of,
+    report_fragment,
+    write_renderings,
+)
 from audit.certificate.summary import describe_sources, group_checks, is_met, tally, write_abstract
+from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 from audit.checks.privacy_view import trade_off
 from audit.errors import InvalidCertificate, MissingCertificate
 from audit.text import count, number, printable
@@ -296,3 +309,69 @@ def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
     line = Path(__file__).read_text().splitlines().index("def exact(data, size, rng):") + 1
     assert place["region"]["startLine"] == line
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["privacy"]
+
+
+# Text of mechanisms and checks that would command a terminal or a CI system never leaves as it is.
+COMMANDS = (
+    "x\x1b[2J\x1b]8;;http://evil.example\x07click\x1b]8;;\x07\r\n::error::forged\n  ::set-output name=a::b\n"
+    "##[group]\n##vso[task.complete]\u202eSSAP\u2066\u200b\x9b31m\x00\udc80\u2028end"
+)
+NAME = "name " + COMMANDS
+OBEYED = re.compile(r"::(error|set-output)|##(\[|vso)")
+
+
+def raises(data, size, rng):
+    raise ValueError(COMMANDS)
+
+
+def harmless(text):
+    """Nothing but printable characters and the line feeds of the page itself, and no command to a CI system."""
+    odd = {each for each in text if not each.isprintable()} - {"\n", " "}
+    return not odd and not OBEYED.search(text)
+
+
+@pytest.fixture(scope="module")
+def commanding():
+    claim = PrivacyClaim(1.0, source=COMMANDS)
+    checks = [PrivacyCheck(name=NAME, mechanism=raises, claim=claim, pairs=[PAIR], budget=400)]
+    return audit.run(checks, workers=0, targets=[COMMANDS])
+
+
+def in_terminal(report):
+    out = io.StringIO()
+    print_certificate(Console(file=out, width=60), report.certificate)
+    return out.getvalue()
+
+
+def in_log(report):
+    out = io.StringIO()
+    with LiveProgress(1, console=Console(file=out, width=60)) as progress:
+        progress.show_start(report.results[0].check)
+        progress.show_result(report.results[0])
+    return out.getvalue()
+
+
+PLACES = {
+    **{name: lambda report, render=render: render(report.certificate) for name, render in RENDERERS.items()},
+    "notebook": lambda report: report_fragment(report.certificate) + check_fragment(report.results[0].record()),
+    "terminal": in_terminal,
+    "log": in_log,
+    "str": lambda report: f"{report}\n{report.results[0]}\n{report.results[0]!r}",
+    "pytest": lambda report: "\n".join(summarize(report.results, 0.05)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_obeyed_reaches(commanding, place):
+    assert "ValueError" in commanding.results[0].reason
+    assert not harmless(commanding.results[0].reason)
+    text = PLACES[place](commanding)
+    assert harmless(text), sorted({each for each in text if not each.isprintable()})
+    assert place == "badge.svg" or "x\\x1b[2J" in "".join(text.split()).replace("\\\\", "\\").replace("\\[", "[")
+
+
+def test_ordinary_text_stays_as_it_is():
+    for text in ("tests/test_a.py::Test::test_error[ε ≥ 1]", "a – b · 2 × 10⁻⁶", "d::errors", ""):
+        assert printable(text) == text
+    assert printable("a\n::error::b\x1b[0m") == "a\\n\\x3a:error::b\\x1b[0m"
+    assert output_console().width

@@ -20,14 +20,12 @@ from audit.checks.judge import PrivacyEvidence, judge
 from audit.checks.privacy_view import ways_of
 from audit.claims import Point
 from audit.errors import InvalidCertificate
-from audit.events.violations import Plants
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.guess_game import GuessGame
-from audit.evidence.stated_law import PairLaw, StatedLaw
+from audit.evidence.stated_law import StatedLaw
 from audit.laws import Gaussian, Laplace
-from audit.outputs.encode import OutputForm, Repeats
 from audit.statistics.bounds import GameCounts
-from audit.statistics.independence import CallStatistics, SideCalls
+from tests.core.certificate.test_judge import game
+from tests.core.certificate.test_judge import law as of_pair
 
 LEVEL = 1e-6
 SECOND_ORDER = math.log(2 / 3 * math.e + math.exp(-2) / 3)  # of Laplace(1) at distance 1: Mironov 2017, prop. 6
@@ -124,10 +122,6 @@ def test_the_certificate_is_valid_replays_and_renders(report, certificate):
         assert short in text
 
 
-def way(record, name):
-    return ways_of(record["evidence"])[name]
-
-
 def record_of(certificate, name):
     return next(record for record in certificate["checks"] if record["name"] == name)
 
@@ -142,7 +136,7 @@ def test_a_stricter_point_than_the_claim_implies_is_refused(certificate, name):
 
 def test_a_law_said_to_keep_what_its_bounds_break_is_refused(certificate):
     record = record_of(certificate, "gaussian/half, exact")
-    way(record, "stated law")["laws"][0]["keeps"] = True
+    ways_of(record["evidence"])["stated law"]["laws"][0]["keeps"] = True
     with pytest.raises(InvalidCertificate, match="both keeps 1-GDP"):
         replay(certificate)
 
@@ -160,19 +154,13 @@ def quiet(runs, epsilon):
     return GameCounts(right, guesses - right, runs // 6, guesses - right, right, runs // 6)
 
 
-def game(counts, training=10**6):
-    calls = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)
-    plants = Plants(OutputForm(1, values=Repeats(9, 1, 0, 5)), 1)
-    return GuessGame(0, "cells", plants, "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls)
-
-
 def test_a_statistical_pass_needs_every_point_resolved():
     claim, few, many = GaussianClaim(1.0), quiet(10**5, 0.0), quiet(10**8, 0.0)
     tested = claim.points[4]
-    coarse = judge(PrivacyTerms(claim), PrivacyEvidence(10**5, ways=(game(few),), tested=tested), 0.01)
+    coarse = judge(PrivacyTerms(claim), PrivacyEvidence(10**5, ways=(game(few, training=10**6),), tested=tested), 0.01)
     assert coarse.verdict is Verdict.INCONCLUSIVE
     assert "too few outputs to tell 1-GDP from 1.25-GDP" in coarse.reason
-    fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many),), tested=tested), 0.01)
+    fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many, training=10**6),), tested=tested), 0.01)
     assert (fine.verdict, fine.basis) == (Verdict.PASS, "outputs")
     stated = float(fine.reason.split("beyond the curve of ")[1].split("-GDP")[0])
     assert 1 < stated < 1.25
@@ -185,8 +173,7 @@ def test_a_statistical_pass_needs_every_point_resolved():
 
 
 def law(keeps, **changes):
-    tight = PairLaw(0, 1.0, 1.0, 0.1, 0.1, 0.4, 0.0, 0.5, 1000, 0.01, keeps, "1-Gaussian DP: by hand")
-    return dataclasses.replace(tight, **changes)
+    return of_pair(1.0, 0.1, keeps=keeps, detail="1-Gaussian DP: by hand", **changes)
 
 
 @pytest.mark.parametrize(

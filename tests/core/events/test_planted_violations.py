@@ -74,30 +74,22 @@ def test_bits_that_are_the_same_on_both_sides_are_read():
     assert plants_of(bits[:, 0], bits[:, 0]).kind == "number"
 
 
-def blind(*arguments):
-    return []
-
-
-def no_power(*arguments):
-    return 0.0
-
-
 @pytest.mark.parametrize(
-    ("owner", "name", "broken", "missed"),
+    ("owner", "name", "found", "missed"),
     [
-        (Counts, "judge", blind, "an interval"),
-        (violations, "best_power", no_power, "a shift"),
-        (violations, "depend_without_correlation", no_power, "sizes that agree"),
+        (Counts, "judge", [], "an interval"),
+        (violations, "best_power", 0.0, "a shift"),
+        (violations, "depend_without_correlation", 0.0, "sizes that agree"),
     ],
 )
-def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, broken, missed):
+def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, found, missed):
     left, right = BASES["seven Laplace"]()
     training = Training(Outputs(left, left), Outputs(right, right))
     scanned = scan(training, TestDesign(0.0, 1.6, 2 * SIZE, RUNS, 1.0))
-    monkeypatch.setattr(owner, name, broken)
-    found = plant(scanned, OutputForm(7), CLAIMED, np.random.SeedSequence(0))
-    assert found.lacking().name == missed
-    assert found.lacking().found == 0
+    monkeypatch.setattr(owner, name, lambda *arguments: found)
+    planted = plant(scanned, OutputForm(7), CLAIMED, np.random.SeedSequence(0))
+    assert planted.lacking().name == missed
+    assert planted.lacking().found == 0
 
 
 def test_a_plant_has_to_stand_out_more_than_the_outputs_do(monkeypatch):

@@ -67,22 +67,6 @@ def test_pvalues_are_valid_at_a_small_size(name: str) -> None:
     assert max(pvalues) > 0.2
 
 
-def repeated_across(rng: np.random.Generator, size: int) -> np.ndarray:
-    return np.repeat(rng.laplace(size=(size, 1)), 4, axis=1)
-
-
-def shared_by_two(rng: np.random.Generator, size: int) -> np.ndarray:
-    noise = rng.laplace(size=(size, 4))
-    noise[:, 3] = noise[:, 0]
-    return noise
-
-
-def opposite_signs(rng: np.random.Generator, size: int) -> np.ndarray:
-    noise = rng.laplace(size=(size, 4))
-    noise[:, 2:] = -noise[:, :2]
-    return noise
-
-
 def antithetic(rng: np.random.Generator, size: int) -> np.ndarray:
     noise = rng.laplace(1, 2, size)
     noise[1::2] = 2 - noise[::2]
@@ -100,13 +84,13 @@ FAULTS: dict[str, tuple[str, Sampler]] = {
         lambda rng, size: (lambda z: np.where(z >= 4.25, z, 0.0))(rng.laplace(3, 2, size)),
     ),
     "new outcome": ("rows", lambda rng, size: np.vstack([rows(rng, size - 1), [[1, 0]]])),
-    "noise shared by all coordinates": ("vector", repeated_across),
-    "noise shared by two coordinates": ("vector", shared_by_two),
-    "noise repeated with opposite signs": ("vector", opposite_signs),
-    "one coordinate without noise": (
+    "noise shared by all coordinates": ("vector", lambda rng, size: rng.laplace(size=(size, 1)) @ np.ones((1, 4))),
+    "noise shared by two coordinates": ("vector", lambda rng, size: rng.laplace(size=(size, 4))[:, [0, 1, 2, 0]]),
+    "noise repeated with opposite signs": (
         "vector",
-        lambda rng, size: rng.laplace(size=(size, 4)) * np.array([1.0, 1.0, 1.0, 0.0]),
+        lambda rng, size: rng.laplace(size=(size, 2)) @ [[1, 0, -1, 0], [0, 1, 0, -1]],
     ),
+    "one coordinate without noise": ("vector", lambda rng, size: rng.laplace(size=(size, 4)) * [1, 1, 1, 0]),
 }
 
 

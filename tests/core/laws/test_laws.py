@@ -149,32 +149,22 @@ def test_laws_of_different_kinds_cannot_be_compared(left: Law, right: Law) -> No
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta"),
+    ("loss", "epsilon", "delta"),
     [
-        (0.0, 0.3934693402873666),  # 1 - e^-0.5
-        (0.5, 0.22119921692859513),  # 1 - e^-0.25
-        (1.0, 0.0),
-        (2.0, 0.0),
-    ],
-)
-def test_laplace_profile_by_hand(epsilon: float, delta: float) -> None:
-    loss = LaplaceLoss(1.0)
-    assert loss.delta(epsilon) == pytest.approx(delta, abs=1e-15)
-    assert loss.delta_lower_bound(epsilon) == pytest.approx(delta, abs=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("mu", "epsilon", "delta"),
-    [
+        (LaplaceLoss(1.0), 0.0, 0.3934693402873666),  # 1 - e^-0.5
+        (LaplaceLoss(1.0), 0.5, 0.22119921692859513),  # 1 - e^-0.25
+        (LaplaceLoss(1.0), 1.0, 0.0),
+        (LaplaceLoss(1.0), 2.0, 0.0),
         # ncdf(mu/2 - e/mu) - exp(e) ncdf(-mu/2 - e/mu) with mpmath at 40 digits
-        (1.0, 1.0, 0.12693673750664395),
-        (0.5, 1.0, 0.0068295949831145754),
-        (3.0, 2.0, 0.68587416571604937),
-        (1.0, 10.0, 9.8127058268469559e-23),
+        (GaussianLoss(1.0), 1.0, 0.12693673750664395),
+        (GaussianLoss(0.5), 1.0, 0.0068295949831145754),
+        (GaussianLoss(3.0), 2.0, 0.68587416571604937),
+        (GaussianLoss(1.0), 10.0, 9.8127058268469559e-23),
     ],
 )
-def test_gaussian_profile_by_high_precision(mu: float, epsilon: float, delta: float) -> None:
-    assert GaussianLoss(mu).delta(epsilon) == pytest.approx(delta, rel=1e-12)
+def test_profiles_by_hand_and_by_high_precision(loss: PrivacyLoss, epsilon: float, delta: float) -> None:
+    for found in (loss.delta(epsilon), loss.delta_lower_bound(epsilon)):
+        assert found == pytest.approx(delta, rel=1e-12, abs=0.0 if delta else 1e-15)
 
 
 def test_laplace_tails_by_hand() -> None:

@@ -72,7 +72,8 @@ def test_only_calls_of_several_outputs_may_hide_what_they_share():
     assert [CallStatistics(size, side, side).is_uniform for size in (1, 10)] == [False, True]
 
 
-NO_CALLS = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)  # they show nothing, as calls of one output do
+NONE = SideCalls(0, 0, 0, 0, 0, 0)
+NO_CALLS = CallStatistics(1, NONE, NONE)  # they show nothing, as calls of one output do
 
 
 def judged(counts, calls, epsilon):
@@ -192,13 +193,11 @@ def test_shared_noise_shows_from_20_runs_on_that_end_otherwise(others, is_unifor
 
 def test_a_long_call_without_others_to_compare_it_with_shows_nothing():
     """A time limit may end a game before its first whole call: zero runs times an infinite divergence is no number."""
-    none = SideCalls(0, 0, 0, 0, 0, 0)
-    assert CallStatistics(10, none, none, long=(0, 100, 100, 0)).of_size() == 0.0
+    assert CallStatistics(10, NONE, NONE, long=(0, 100, 100, 0)).of_size() == 0.0
 
 
 def test_the_bound_of_drift_pays_for_every_count_at_every_cut():
     """Of 1,000 runs in either half, 200 and 400 are not guessed: three counts on two sides, in two directions."""
     halves = ((1_000, 600, 200, 1_000, 500, 500), (1_000, 400, 200, 1_000, 500, 500))
-    none = SideCalls(0, 0, 0, 0, 0, 0)
     smallest = -1_000 * (0.2 * math.log(0.2 / 0.3) + 0.8 * math.log(0.8 / 0.7))
-    assert CallStatistics(100, none, none, halves).drift() == pytest.approx(smallest + math.log(12))
+    assert CallStatistics(100, NONE, NONE, halves).drift() == pytest.approx(smallest + math.log(12))
