@@ -1,6 +1,8 @@
-"""Impossible arguments raise before anything is drawn; verdicts compare with their three words only."""
+"""Impossible arguments raise before anything is drawn; verdicts compare with their three words; results are data."""
 
 import math
+import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ from audit import AuditError, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from audit.certificate.verify import Replay
 from audit.errors import InvalidArgument, MisreadVerdict
 from audit.verdict import AnyResult, worst
+from tests.core.mechanisms import PAIR, laplace
 
-PAIR, STRANGERS = (np.zeros(5), np.r_[1.0, np.zeros(4)]), (np.zeros(2), np.ones(2))
+STRANGERS = (np.zeros(2), np.ones(2))
 
 
 class Counting:
@@ -195,3 +198,25 @@ def test_results_and_reports_are_neither_true_nor_texts(kind):
     assert found == found
     assert found != object.__new__(kind)
     assert len({found, found}) == 1
+
+
+MECHANISMS = {
+    "lambda": lambda data, size, rng: laplace(data, size, rng),
+    "per call": audit.per_call(lambda data, rng: laplace(data, 1, rng)[0]),
+    "partial": partial(lambda data, size, rng, shift: shift + laplace(data, size, rng), shift=1),
+}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=MECHANISMS)
+def test_a_pickled_result_says_the_same(mechanism):
+    result = audit.check_privacy(mechanism, PrivacyClaim(0.3), [PAIR], budget=2_000, workers=0)
+    read = pickle.loads(pickle.dumps(result))
+    assert read.to_dict() == result.to_dict()
+    assert str(read) == str(result)
+    with pytest.raises(AuditError, match="is not in this pickled result"):
+        read.check.mechanism(PAIR[0], 1, None)
+
+
+def test_code_that_can_be_pickled_stays():
+    result = audit.check_privacy(laplace, PrivacyClaim(1.0), [PAIR], budget=500, workers=0)
+    assert pickle.loads(pickle.dumps(result)).check.mechanism is laplace
