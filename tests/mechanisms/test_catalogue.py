@@ -1,12 +1,13 @@
-"""The catalogue of checks: names, relations, tight claims, and samplers that follow their laws.
+"""The catalogue of checks: names, relations, tight claims, samplers that follow their laws; the releases on real data.
 
-The verdict of each is that of `make audit`.
+The verdict of each is that of `make audit`, whose committed certificate is whole, and its reasons are short.
 """
 
 from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 
 import cloudpickle
 import joblib
@@ -15,6 +16,9 @@ import pytest
 
 import mechanisms
 from audit import AddRemove, Group, LabelFlip, Local, PrivacyCheck, Substitution, Verdict
+from audit.certificate.document import find_certificate, load_certificate
+from audit.certificate.summary import find_view
+from audit.certificate.verify import judge_record, list_problems
 from mechanisms import faults, real_data
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
 from tests.offenders import for_each
@@ -102,3 +106,58 @@ def test_a_mechanism_is_seeded_follows_its_law_leaves_its_data_alone_and_can_be_
     assert [len(mechanism(dataset, size, np.random.default_rng(3))) for size in (0, 1)] == [0, 1]
     if callable(getattr(mechanism, "law", None)):
         assert mechanism.law(dataset).fit_pvalue(first, np.random.default_rng(4)) > 1e-11
+
+
+def test_the_survey_is_the_one_that_is_described():
+    assert len(real_data.survey()) == real_data.RECORDS
+    ages = real_data.column("age")
+    assert (ages.min(), ages.max()) == (real_data.AGE.lower, real_data.AGE.upper)
+    assert set(real_data.codes("occupation").tolist()) == set(real_data.OCCUPATIONS)
+    assert set(real_data.codes("religious").tolist()) == set(real_data.RELIGIOUSNESS)
+
+
+def test_neighbors_take_the_value_of_a_real_record_and_leave_the_survey_alone():
+    before = real_data.column("affairs").copy()
+    for check in real_data.CHECKS:
+        left, right = check.pairs[0]
+        if isinstance(left, np.ndarray) and len(left) == len(right):
+            rows = np.unique(left, axis=0)
+            assert np.unique(np.concatenate([rows, right]), axis=0).shape == rows.shape
+    np.testing.assert_array_equal(real_data.column("affairs"), before)
+
+
+def test_sources_name_the_data():
+    assert len(real_data.CHECKS) >= 10
+    assert all(real_data.DATA in check.claim.source for check in real_data.CHECKS)
+
+
+def test_extreme_swap_moves_the_mean_by_its_whole_sensitivity():
+    left, right = real_data.extreme_swap(real_data.column("age"))
+    moved = real_data.AGE(right) - real_data.AGE(left)
+    assert moved == pytest.approx(24.5 / real_data.RECORDS, rel=1e-9)
+    assert moved <= real_data.AGE.sensitivity(real_data.RECORDS)
+
+
+LONGEST_BRIEF = 180  # characters of a reason with its numbers
+REFERENCE = Path(__file__).parents[2] / "reports"
+
+
+def test_the_committed_certificate_is_whole():
+    """Its schema, sums and verdicts hold; tests/core/certificate/test_forgeries.py shows what is refused."""
+    assert list_problems(load_certificate(REFERENCE)) == []
+
+
+def test_the_reasons_of_the_catalog_are_short():
+    """Those that the judges give today for the evidence of the committed certificate."""
+    checks = load_certificate(REFERENCE)["checks"]
+    assert len(checks) > 500
+    judged = [{**check, **judge_record(check)} for check in checks]
+    long = {check["name"]: brief for check in judged if len(brief := find_view(check).reason) > LONGEST_BRIEF}
+    assert not long
+
+
+def test_the_reason_of_a_pass_is_one_clause():
+    certificate = load_certificate(REFERENCE)
+    passed = [check for check in certificate["checks"] if check["verdict"] == "PASS"]
+    assert [check["name"] for check in passed if len(check["reason"]) > 120] == []
+    assert find_certificate(REFERENCE).read_text().count("\n") == len(certificate["checks"]) + len(certificate) + 3

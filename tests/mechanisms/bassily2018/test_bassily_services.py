@@ -29,11 +29,7 @@ from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTrans
 from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histograms
 from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher
 from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
-from mechanisms.papers.bassily2018.teachers import (
-    Constant,
-    hard_answers,
-    soft_answers,
-)
+from mechanisms.papers.bassily2018.teachers import Constant, hard_answers, soft_answers
 from mechanisms.parts.sparse_vector import TOP, Noise
 from mechanisms.parts.thresholds import best_thresholds
 

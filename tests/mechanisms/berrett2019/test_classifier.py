@@ -17,11 +17,7 @@ from audit.errors import InvalidArgument
 from audit.laws import Laplace
 from mechanisms.distributions import Atomic, quadrants, smooth
 from mechanisms.papers.berrett2019 import classifier, mechanism
-from mechanisms.papers.berrett2019.classifier import (
-    LocalVoteClassifier,
-    consistent_bandwidth,
-    rate_bandwidth,
-)
+from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier, consistent_bandwidth, rate_bandwidth
 from mechanisms.papers.berrett2019.evaluator import FittedExcess, tabulate
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.law import HalvesLaw, noise_table

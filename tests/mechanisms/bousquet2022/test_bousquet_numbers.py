@@ -13,11 +13,7 @@ from audit.errors import InvalidArgument
 from mechanisms import distributions as zoo
 from mechanisms.distributions import ZOO
 from mechanisms.papers.bousquet2022 import appendix, spaces
-from mechanisms.papers.bousquet2022.algorithm1 import (
-    draw_counts,
-    mean_error,
-    threshold,
-)
+from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, mean_error, threshold
 from mechanisms.papers.bousquet2022.algorithm5 import (
     LINE,
     PairHistogramClassifier,
