@@ -409,6 +409,7 @@ class Session:
     scorers: Sequence[Scorer] = SCORERS
     is_asked: bool = False  # whether the user asked for another way of looking beside the games
     is_doubted: bool = False  # whether the game may end as soon as it refutes the claim
+    confirms: bool = False  # whether the game confirms what another way of looking found
     looks: tuple[int, int] = (0, 0)  # checkpoints of other games, before and after those of the game that goes on
     audits_floats: bool = False  # whether scores of the bits of floating-point numbers compete
     samples: int = 0
@@ -428,10 +429,13 @@ class Session:
 
     @property
     def place(self) -> Place:
-        """Return where calls are made: here if the mechanism has a generator, whose copies would repeat its noise."""
+        """Return where calls are made: here if the mechanism has a generator, whose copies would repeat its noise.
+
+        A game that only confirms is shorter than the start of other processes.
+        """
         keeps = self.subject.own_randomness and not getattr(self.subject.mechanism, "is_process", False)
         shows = not self.anomalies.keys().isdisjoint((OWN_RANDOMNESS, STATEFUL))
-        return HERE if keeps or shows else self.allowance.place
+        return HERE if keeps or shows or self.confirms else self.allowance.place
 
     @property
     def is_short(self) -> bool:
@@ -523,6 +527,7 @@ class Session:
         narrow = time_draws + max(_FEWEST_CONFIRMING, _MOST_CONFIRMING // self.width)
         budget = min(self.allowance.budget, fast, _CONFIRMING, narrow)
         self.allowance = replace(self.allowance, budget=budget if budget >= _FEWEST_CONFIRMING else 0, enough=None)
+        self.confirms = True
         self.need, self.anomalies = (), Counter({k: n for k, n in self.anomalies.items() if not k.startswith(LIMITED)})
 
     def note_limit(self, seconds: float) -> None:
@@ -635,7 +640,7 @@ class Trained(NamedTuple):
 def train(session: Session) -> Trained:
     """Draw training outputs, probe, and choose; again with more outputs as long as chance decided on the choice."""
     budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
-    largest = max(point.epsilon for point in session.terms.claim.points)
+    largest = 0.0 if session.confirms else max(point.epsilon for point in session.terms.claim.points)
     shows = 0 if session.is_stated else _showing(session.terms, 2 * budget, SCAN_SHARE * session.allowance.significance)
     split = Split.of(budget, len(pairs), session.width, largest, session.is_stated, shows)
     drawn, aside = _draw(session, split)

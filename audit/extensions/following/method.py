@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, ClassVar
 
@@ -121,5 +121,10 @@ class Following(Method):
         from audit.extensions.following.engine import estimate_loss
 
         cost, mu = estimate_loss(mechanism, pair)
-        gaussian = laws.GaussianLoss(mu).epsilon(delta) if 0 < mu < math.inf else mu
+        gaussian = _weigh_gaussian(mu, delta) if 0 < mu < math.inf else mu
         return (cost + gaussian) / (1 + SLACK)  # at most the claim, where it is the claim but for rounding
+
+
+@lru_cache(maxsize=256)  # a search asks for the same few again and again
+def _weigh_gaussian(mu: float, delta: float) -> float:
+    return float(laws.GaussianLoss(mu).epsilon(delta))

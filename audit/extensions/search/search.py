@@ -10,8 +10,9 @@ import contextlib
 import inspect
 import itertools
 import math
+import pickle
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -45,15 +46,16 @@ from audit.api import (
     validate,
     write_code,
 )
-from audit.extensions.search.corners import CORNERS, CornerProvider
+from audit.extensions.search.corners import Corners
 from audit.extensions.search.neighbors import neighboring_pairs
 
 _EXAMPLES = 200  # cases tried in one climb
 _CORNERS = 100  # cases at corners, where methods give the epsilon of a case; as many again if none exceeds the claim
+_WORSE = 60  # more cases where one does
 _BEYOND = 50  # cases of a climb in their place, if parameters are searched: the worst setting may lie between corners
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
-_SHRINKING, _SHRINKING_AT_CORNERS = 400, 160  # cases tried while shrinking; those at corners are simple
+_SHRINKING, _SHRINKING_AT_CORNERS = 400, 100  # cases tried while shrinking; those at corners are simple
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
 _SHRUNK, _SHRUNK_AT_CORNERS = 0.5, 0.9  # share of the excess that a shrunk case has; where the case can be repeated
@@ -100,13 +102,12 @@ class Search:
     check: Any  # a privacy check with parameters, datasets, or both
     allowance: Allowance  # of the certification that follows; its stream seeds the trials, the same for every case
     samples: int = 0
-    found: dict[str, float] = field(default_factory=dict)  # excesses of cases that are not tried again
+    found: dict[Any, float] = field(default_factory=dict)  # excesses of cases, which are not tried again
     settings: set[str] = field(default_factory=set)  # values of the parameters that were tried
     cases: int = 0  # that were tried
     best: Case | None = None
     best_excess: float = -math.inf
     failure: str | None = None
-    keep: Callable[[], None] = lambda: None  # keeps the choices that made the best case
     climbs: int = _CLIMBS  # one where no chance is in the epsilon of a case
     is_followed: bool = True  # whether methods that are tried first give an epsilon; asked of the first cases
 
@@ -121,45 +122,71 @@ class Search:
             if self.best is None:
                 raise TimedOut from None
             return self.best
-        finally:
-            CornerProvider.forget()
 
     def _search(self) -> Case:
         cases = _cases(self.check)
+        corners = Corners(cases, self.allowance.stream.entropy)
         if self.check.first_methods:
-            self.keep = CornerProvider.keep
-            self._climb(cases, 0, _at_corners())
-        for start in range(_CLIMBS):
-            is_trial = start == 0 and not self.is_followed  # the first case may exceed the claim by little
-            if (self.best_excess <= 0 or is_trial) and start < self.climbs:
-                self._climb(cases, start + 1, self._settings())
+            self._try_corners(corners, _CORNERS)
+        stays_at_corners = self.climbs == 1 and self.check.parameters is None
+        if stays_at_corners:
+            self._try_corners(corners, _CORNERS if self.best_excess <= 0 else _WORSE)
+        else:
+            self._climb_often(cases)
         if self.best is None:
             cause = f": the mechanism {self.failure}" if self.failure else ""
             searched = "parameters" if self.check.datasets is None else "datasets"
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
             return self.best
-        return self._shrink(cases, self.best, self._stays_at_corners)
+        return self._simplify(corners, self.best) if stays_at_corners else self._shrink(cases, self.best)
 
-    def _settings(self) -> hypothesis.settings:
-        """Return the settings of a climb."""
-        if self.climbs > 1:
-            return _settings(_EXAMPLES, _CLIMBING)
-        return _at_corners() if self._stays_at_corners else _settings(_BEYOND, _CLIMBING)
+    def _climb_often(self, cases: Any) -> None:
+        for start in range(_CLIMBS):
+            is_trial = start == 0 and not self.is_followed  # the first case may exceed the claim by little
+            if (self.best_excess <= 0 or is_trial) and start < self.climbs:
+                self._climb(cases, start + 1, _settings(_EXAMPLES if self.climbs > 1 else _BEYOND, _CLIMBING))
 
-    @property
-    def _stays_at_corners(self) -> bool:
-        return self.climbs == 1 and self.check.parameters is None
+    def _try_corners(self, corners: Corners, most: int) -> None:
+        """Try cases at corners, while methods give their epsilon."""
+        most = min(most, _EXAMPLES)
+        for _ in range(_ATTEMPTS * most):
+            if not most or not self.is_followed or _is_late():
+                break
+            case = corners.draw()
+            if case is None:
+                continue
+            most -= 1
+            self.excess(case)
+            if self.best is case:
+                corners.keep()
 
-    def _shrink(self, cases: Any, best: Case, at_corners: bool) -> Case:
+    def _simplify(self, corners: Corners, best: Case) -> Case:
+        """Return the simplest case that shows most of the largest excess."""
+        threshold, end = _SHRUNK_AT_CORNERS * self.best_excess, self.cases + _SHRINKING_AT_CORNERS
+        simplest = best
+
+        def is_above(case: Case) -> bool:
+            nonlocal simplest
+            if self.cases >= end or _is_late():
+                raise _Finished
+            if self.excess(case) <= threshold:
+                return False
+            simplest = case
+            return True
+
+        with contextlib.suppress(_Finished):
+            corners.simplify(is_above)
+        return simplest
+
+    def _shrink(self, cases: Any, best: Case) -> Case:
         """Return the simplest case if it shows most of the largest excess, which may grow meanwhile; else the worst."""
-        share, tried = _SHRUNK_AT_CORNERS if at_corners else _SHRUNK, itertools.count()
-        simplest, threshold, shown = best, share * self.best_excess, self.best_excess
-        most = min(_SHRINKING, _SHRINKING_AT_CORNERS) if at_corners else _SHRINKING
+        tried = itertools.count()
+        simplest, threshold, shown = best, _SHRUNK * self.best_excess, self.best_excess
 
         def is_above(case: Case) -> bool:
             nonlocal simplest, shown
-            if next(tried) >= most:
+            if next(tried) >= _SHRINKING:
                 raise _Finished
             excess = self.excess(case)
             if excess > threshold and len(repr(case)) <= len(repr(simplest)):
@@ -170,23 +197,19 @@ class Search:
             simplest = hypothesis.find(
                 cases,
                 is_above,
-                settings=_settings(most, (*_CLIMBING, Phase.shrink), CORNERS if at_corners else "hypothesis"),
+                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink)),
                 random=random.Random(self.allowance.stream.entropy),
             )
             shown = self.excess(simplest)
-        return simplest if shown > share * self.best_excess else self.best or best
+        return simplest if shown > _SHRUNK * self.best_excess else self.best or best
 
     def excess(self, case: Case) -> float:
         """Return by how much epsilon is expected to exceed the claim; -inf when there is nothing to compare."""
         self.settings.add(repr(case.setting))
-        bound = self.check.at(case.setting)
-        # Hypothesis refuses a case that comes out otherwise when tried again, and tries settings alone often
-        if case.pair is None or Subject(bound.mechanism).own_randomness:
-            case_text = repr([case.setting, *map(write_code, case.pair or ())])
-            if case_text not in self.found:
-                self.found[case_text] = self._try(bound, case)
-            return self.found[case_text]
-        return self._try(bound, case)
+        key = _identify(case)
+        if key not in self.found:
+            self.found[key] = self._try(self.check.at(case.setting), case)
+        return self.found[key]
 
     def _try(self, bound: Any, case: Case) -> float:
         if _is_late():
@@ -201,7 +224,6 @@ class Search:
         found = min(found, _LARGEST)
         if found >= self.best_excess:  # equal ones too: the cases of a plateau are left by way of others
             self.best, self.best_excess = case, found
-            self.keep()
         return found
 
     def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
@@ -238,7 +260,7 @@ class Search:
             return Subject(mechanism, one_by_one=True).draw(*block)[0]
 
     def _climb(self, cases: Any, start: int, settings: hypothesis.settings) -> None:
-        """Try cases; at corners, only while methods give their epsilon."""
+        """Try cases, and climb towards a larger excess."""
         asked = itertools.count()
 
         @st.composite
@@ -246,8 +268,7 @@ class Search:
             try:
                 return draw(cases)
             finally:  # a draw that ends early looks to Hypothesis like a strategy that is not deterministic
-                is_over = next(asked) >= _ATTEMPTS * settings.max_examples or _is_late()
-                if is_over or (settings.backend == CORNERS and not self.is_followed):
+                if next(asked) >= _ATTEMPTS * settings.max_examples or _is_late():
                     raise _Finished
 
         @hypothesis.seed(self.allowance.stream.entropy + start)
@@ -260,6 +281,14 @@ class Search:
 
         with contextlib.suppress(_Finished, hypothesis.errors.Unsatisfiable):
             climb()
+
+
+def _identify(case: Case) -> Any:
+    """Return a key of a case: Hypothesis tries many again, and refuses one that comes out otherwise then."""
+    try:
+        return pickle.dumps((dict(case.setting), case.pair), -1)
+    except Exception:  # an object of the user's
+        return repr([case.setting, *map(write_code, case.pair or ())])
 
 
 def _is_late() -> bool:
@@ -275,13 +304,8 @@ def _cases(draw: Any, check: Any) -> Case:
     return Case(setting, draw(neighboring_pairs(bound.claim.relation, bound.datasets)))
 
 
-def _at_corners() -> hypothesis.settings:
-    return _settings(min(_CORNERS, _EXAMPLES), (Phase.generate,), CORNERS)
-
-
-def _settings(examples: int, phases: tuple[Phase, ...], backend: str = "hypothesis") -> hypothesis.settings:
+def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
     return hypothesis.settings(
-        backend=backend,
         max_examples=examples,
         database=None,
         deadline=None,

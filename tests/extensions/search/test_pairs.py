@@ -12,7 +12,7 @@ import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
 from audit.api import Allowance
 from audit.extensions.search import search as pair_search
-from audit.extensions.search.corners import CORNERS
+from audit.extensions.search.corners import Corners
 from audit.extensions.search.neighbors import neighboring_pairs
 from audit.extensions.search.search import Search
 from audit.mechanism.call import write_code
@@ -181,24 +181,45 @@ def test_a_pair_is_found_where_two_columns_move_against_each_other():
     )  # the whole violation is 1 + 1, and a shrunk one 0.9 of it
 
 
+def draw_at_corners(cases, count=50):
+    corners = Corners(cases, 0)
+    return [case for case in (corners.draw() for _ in range(count)) if case is not None]
+
+
 @pytest.mark.parametrize("numbers", [st.floats(-2, 3), st.integers(-50, 50), st.floats(1e-3, 1, exclude_min=True)])
 def test_numbers_at_corners_are_of_the_strategy_and_share_a_place(numbers):
-    drawn = []
-
-    @settings(backend=CORNERS, max_examples=50, database=None, derandomize=True)
-    @given(st.lists(numbers, min_size=20, max_size=20))
-    def see(case):
-        drawn.append(case)
-
-    see()
+    drawn = draw_at_corners(st.lists(numbers, min_size=20, max_size=20))
+    assert len(drawn) == 50
     assert sum(case.count(max(case, key=case.count)) > 10 for case in drawn) > len(drawn) / 3
 
 
-@given(st.data())
-@settings(backend=CORNERS, max_examples=30, database=None, derandomize=True)
-def test_unbounded_numbers_are_drawn_as_ever(data):
-    assert isinstance(data.draw(st.floats(allow_nan=False)), float)
-    assert isinstance(data.draw(st.integers()), int)
+def test_unbounded_numbers_are_drawn_as_ever():
+    drawn = draw_at_corners(st.tuples(st.floats(allow_nan=False), st.integers()))
+    assert {tuple(map(type, case)) for case in drawn} == {(float, int)}
+    assert len(set(drawn)) > 30
+
+
+def test_most_cases_repeat_the_one_that_is_kept():
+    corners = Corners(st.lists(st.floats(0, 1), min_size=20, max_size=20), 0)
+    cases = [corners.draw() for _ in range(40)]
+    corners.keep()
+    again = [corners.draw() for _ in range(40)]
+
+    def count_near(many):
+        return sum(sum(a != b for a, b in zip(case, cases[-1], strict=True)) < 7 for case in many)
+
+    assert count_near(again) > 15 + count_near(cases[:-1])
+
+
+def test_the_kept_case_is_made_simpler_as_long_as_it_is_good():
+    """Records are left out, and numbers become the simplest that will do."""
+    corners = Corners(st.lists(st.floats(0, 1), max_size=9), 0)
+    while not (case := corners.draw()) or max(case) < 0.9:
+        corners.keep()
+    corners.keep()
+    seen = []
+    corners.simplify(lambda case: max(case, default=0.0) >= 0.9 and not seen.append(case))
+    assert seen[-1] == [max(case)]
 
 
 def test_small_arrays_are_searched_number_by_number():
