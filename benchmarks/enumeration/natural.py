@@ -31,12 +31,12 @@ class Sampler(NamedTuple):
     """A sampler, two neighbors, and the (epsilon, delta) that it keeps on them."""
 
     name: str
-    function: Callable[[Any, Any], Any]
     data: Any
     other: Any
+    function: Callable[[Any, Any], Any]
     epsilon: float
-    delta: float
-    rng: str
+    delta: float = 0.0
+    rng: str = "numpy"
 
     def draw_from_module(self, data: Any) -> Any:
         """Return an output, drawn from the functions of `random`."""
@@ -49,64 +49,80 @@ class Sampler(NamedTuple):
         return audit.check_privacy(mechanism, claim, [(self.data, self.other)], workers=0, **settings)
 
 
-SAMPLERS: list[Sampler] = []
+SAMPLERS: list[Sampler] = [
+    Sampler("randomized response, `rng.random() < p`", 1, 0,
+            lambda data, rng: data if rng.random() < 0.75 else 1 - data, 1.1),
+    Sampler("randomized response, `float(rng.random()) < p`", 1, 0,
+            lambda data, rng: data if float(rng.random()) < 0.75 else 1 - data, 1.1),
+    Sampler("randomized response, `np.float64(rng.random()) < p`", 1, 0,
+            lambda data, rng: data if np.float64(rng.random()) < 0.75 else 1 - data, 1.1),
+    Sampler("randomized response, `if rng.integers(4)`", 1, 0,
+            lambda data, rng: data if rng.integers(4) else 1 - data, 1.1),
+    Sampler("randomized response, `rng.binomial(1, p)`", 1, 0,
+            lambda data, rng: data ^ int(rng.binomial(1, 0.25)), 1.1),
+    Sampler("randomized response, two coins", 1, 0,
+            lambda data, rng: data if rng.random() < 0.5 else int(rng.random() < 0.5), 1.1, rng="random"),
+    Sampler("randomized response, `rng.choice` with weights", 1, 2,
+            lambda data, rng: int(rng.choice(4, p=[0.4, 0.2, 0.2, 0.2]) + data) % 4, 0.7),
+    Sampler("randomized response, 6 bits in a comprehension", (0, 1, 0, 1, 1, 0), (1, 1, 0, 1, 1, 0),
+            lambda data, rng: tuple(bit ^ (rng.random() < 0.25) for bit in data), 1.1),
+    Sampler("randomized response, 6 bits by an array", (0, 1, 0, 1, 1, 0), (1, 1, 0, 1, 1, 0),
+            lambda data, rng: tuple(np.where(rng.random(6) < 0.75, data, 1 - np.array(data)).tolist()), 1.1),
+    Sampler("two-sided geometric, `rng.geometric`", 1, 2,
+            lambda data, rng: data + int(rng.geometric(0.5)) - int(rng.geometric(0.5)), 0.7),
+    Sampler("geometric by inversion, `math.log(u)`", 1, 2,
+            lambda data, rng: data + math.floor(math.log(1 - rng.random()) / math.log(0.5)), 0.7, 0.5, rng="random"),
+    Sampler("truncated geometric, `min` and `max`", 1, 2,
+            lambda data, rng: max(0, min(5, data + int(rng.geometric(0.5)) - int(rng.geometric(0.5)))), 0.7),
+    Sampler("binomial noise, 64 coins", 0, 1, lambda data, rng: data + int(rng.binomial(64, 0.5)) - 32, 1.0, 1e-5),
+    Sampler("Skellam noise", 0, 1, lambda data, rng: data + int(rng.poisson(2.0)) - int(rng.poisson(2.0)), 1.0, 0.0036),
+    Sampler("Laplace, rounded", 0, 1, lambda data, rng: round(data + rng.laplace(0, 2.0)), 0.5),
+    Sampler("Laplace, `int(np.clip(np.round(x), 0, 5))`", 1, 2,
+            lambda data, rng: int(np.clip(np.round(data + rng.laplace()), 0, 5)), 1.0),
+    Sampler("Laplace above a threshold", 2, 3, lambda data, rng: bool(data + rng.laplace() > 3), 1.0),
+    Sampler("Laplace, raw output", 1, 2, lambda data, rng: data + rng.laplace(), 1.0),
+    Sampler("Gaussian, rounded", 0, 1, lambda data, rng: round(data + rng.normal(0, 2.0)), 0.5, 0.053),
+    Sampler("Gaussian above a threshold", 2, 3,
+            lambda data, rng: bool(data + 2 * rng.standard_normal() > 3), 0.5, 0.053),
+    Sampler("Gaussian of `random.gauss`, rounded", 0, 1,
+            lambda data, rng: round(data + rng.gauss(0, 2.0)), 0.5, 0.053, rng="random"),
+    Sampler("staircase-like noise, a uniform within a step", 0, 1,
+            lambda data, rng: round(data + int(rng.geometric(0.5)) + rng.random(), 1), 0.7, 0.5),
+    Sampler("noisy max, Laplace, `np.argmax`", SCORES, (2.0, 2.0, 3.0, 3.0),
+            lambda data, rng: int(np.argmax(np.array(data) + rng.laplace(0, 2.0, size=len(data)))), 1.0),
+    Sampler("noisy max, Gumbel, `np.argmax`", SCORES, (2.0, 2.0, 3.0, 3.0),
+            lambda data, rng: int(np.argmax(np.array(data) + rng.gumbel(0, 2.0, size=len(data)))), 1.0),
+    Sampler("two uniforms compared", 0, 1, lambda data, rng: bool(rng.random() < rng.random()), 0.1),
+    Sampler("20 users, `sum` of a generator", (0, 1) * 10, (0, 0) + (0, 1) * 9,
+            lambda data, rng: sum(bit ^ (rng.random() < 0.25) for bit in data), 1.1),
+    Sampler("200 users, `sum` of a generator", (0, 1) * 100, (0, 0) + (0, 1) * 99,
+            lambda data, rng: sum(bit ^ (rng.random() < 0.25) for bit in data), 1.1),
+    Sampler("8 users, `sum` of a list", (0, 1) * 4, (0, 0) + (0, 1) * 3,
+            lambda data, rng: sum([bit ^ (rng.random() < 0.25) for bit in data]), 1.1),
+    Sampler("20 users, an array", (0, 1) * 10, (0, 0) + (0, 1) * 9,
+            lambda data, rng: int(np.sum(np.array(data) ^ (rng.random(len(data)) < 0.25))), 1.1),
+    Sampler("200 users, an array", (0, 1) * 100, (0, 0) + (0, 1) * 99,
+            lambda data, rng: int(np.sum(np.array(data) ^ (rng.random(len(data)) < 0.25))), 1.1),
+    Sampler("sampling without replacement, then a count", (0, 1, 1, 0, 1), (1, 1, 1, 0, 1),
+            lambda data, rng: int(np.array(data)[rng.choice(5, size=2, replace=False)].sum()), 0.1, 0.4),
+    Sampler("Poisson sampling, then a count", (0, 1, 1, 0, 1), (1, 1, 1, 0, 1),
+            lambda data, rng: len([bit for bit in data if rng.random() < 0.25 and bit]), 0.1, 0.25),
+    Sampler("bounded uniform noise", 0, 1, lambda data, rng: data + int(rng.integers(-10, 11)), 0.1, 0.048),
+    Sampler("discrete Gaussian of Canonne, Kamath and Steinke, sigma 2", 0, 1,
+            lambda data, rng: data + samplers.discrete_gaussian(2, rng), 0.5, 0.053, rng="random"),
+    Sampler("sparse vector, 3 queries, discrete Laplace noise", (0, 2, 0), (1, 1, 1),
+            lambda data, rng: samplers.sparse_vector(data, 2, 1, rng), 2.0, rng="random"),
+]  # fmt: skip
 
 
-def sampler(
-    name: str, data: Any, other: Any, epsilon: float, delta: float = 0.0, rng: str = "numpy"
-) -> Callable[[Any], Any]:
+def sampler(name: str, data: Any, other: Any, *given: Any, **more: Any) -> Callable[[Any], Any]:
     """Add a sampler."""
 
     def add(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        SAMPLERS.append(Sampler(name, function, data, other, epsilon, delta, rng))
+        SAMPLERS.append(Sampler(name, data, other, function, *given, **more))
         return function
 
     return add
-
-
-@sampler("randomized response, `rng.random() < p`", 1, 0, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return data if rng.random() < 0.75 else 1 - data
-
-
-@sampler("randomized response, `float(rng.random()) < p`", 1, 0, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return data if float(rng.random()) < 0.75 else 1 - data
-
-
-@sampler("randomized response, `np.float64(rng.random()) < p`", 1, 0, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return data if np.float64(rng.random()) < 0.75 else 1 - data
-
-
-@sampler("randomized response, `if rng.integers(4)`", 1, 0, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return data if rng.integers(4) else 1 - data
-
-
-@sampler("randomized response, `rng.binomial(1, p)`", 1, 0, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return data ^ int(rng.binomial(1, 0.25))
-
-
-@sampler("randomized response, two coins", 1, 0, 1.1, rng="random")
-def _(data: Any, rng: Any) -> Any:
-    return data if rng.random() < 0.5 else int(rng.random() < 0.5)
-
-
-@sampler("randomized response, `rng.choice` with weights", 1, 2, 0.7)
-def _(data: Any, rng: Any) -> Any:
-    return int(rng.choice(4, p=[0.4, 0.2, 0.2, 0.2]) + data) % 4
-
-
-@sampler("randomized response, 6 bits in a comprehension", (0, 1, 0, 1, 1, 0), (1, 1, 0, 1, 1, 0), 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return tuple(bit ^ (rng.random() < 0.25) for bit in data)
-
-
-@sampler("randomized response, 6 bits by an array", (0, 1, 0, 1, 1, 0), (1, 1, 0, 1, 1, 0), 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return tuple(np.where(rng.random(6) < 0.75, data, 1 - np.array(data)).tolist())
 
 
 @sampler("unary encoding, 4 labels", 2, 1, 1.1)
@@ -136,21 +152,11 @@ def _(data: Any, rng: Any) -> Any:
     return row, sign if rng.random() < 0.75 else -sign
 
 
-@sampler("two-sided geometric, `rng.geometric`", 1, 2, 0.7)
-def _(data: Any, rng: Any) -> Any:
-    return data + int(rng.geometric(0.5)) - int(rng.geometric(0.5))
-
-
 @sampler("geometric by a loop of coins", 1, 2, 0.7, 0.5, rng="random")
 def _(data: Any, rng: Any) -> Any:
     while rng.random() < 0.5:
         data += 1
     return data
-
-
-@sampler("geometric by inversion, `math.log(u)`", 1, 2, 0.7, 0.5, rng="random")
-def _(data: Any, rng: Any) -> Any:
-    return data + math.floor(math.log(1 - rng.random()) / math.log(0.5))
 
 
 @sampler("two-sided geometric by a sign and a search", 1, 2, 1.4, 0.063)
@@ -159,65 +165,10 @@ def _(data: Any, rng: Any) -> Any:
     return data + sign * bisect.bisect_left([0.5, 0.75, 0.875, 1.0], rng.random())
 
 
-@sampler("truncated geometric, `min` and `max`", 1, 2, 0.7)
-def _(data: Any, rng: Any) -> Any:
-    return max(0, min(5, data + int(rng.geometric(0.5)) - int(rng.geometric(0.5))))
-
-
-@sampler("binomial noise, 64 coins", 0, 1, 1.0, 1e-5)
-def _(data: Any, rng: Any) -> Any:
-    return data + int(rng.binomial(64, 0.5)) - 32
-
-
-@sampler("Skellam noise", 0, 1, 1.0, 0.0036)
-def _(data: Any, rng: Any) -> Any:
-    return data + int(rng.poisson(2.0)) - int(rng.poisson(2.0))
-
-
-@sampler("Laplace, rounded", 0, 1, 0.5)
-def _(data: Any, rng: Any) -> Any:
-    return round(data + rng.laplace(0, 2.0))
-
-
-@sampler("Laplace, `int(np.clip(np.round(x), 0, 5))`", 1, 2, 1.0)
-def _(data: Any, rng: Any) -> Any:
-    return int(np.clip(np.round(data + rng.laplace()), 0, 5))
-
-
 @sampler("Laplace by inversion, rounded", 0, 1, 1.0)
 def _(data: Any, rng: Any) -> Any:
     u = rng.random() - 0.5
     return round(data - math.copysign(1.0, u) * math.log(1 - 2 * abs(u)))
-
-
-@sampler("Laplace above a threshold", 2, 3, 1.0)
-def _(data: Any, rng: Any) -> Any:
-    return bool(data + rng.laplace() > 3)
-
-
-@sampler("Laplace, raw output", 1, 2, 1.0)
-def _(data: Any, rng: Any) -> Any:
-    return data + rng.laplace()
-
-
-@sampler("Gaussian, rounded", 0, 1, 0.5, 0.053)
-def _(data: Any, rng: Any) -> Any:
-    return round(data + rng.normal(0, 2.0))
-
-
-@sampler("Gaussian above a threshold", 2, 3, 0.5, 0.053)
-def _(data: Any, rng: Any) -> Any:
-    return bool(data + 2 * rng.standard_normal() > 3)
-
-
-@sampler("Gaussian of `random.gauss`, rounded", 0, 1, 0.5, 0.053, rng="random")
-def _(data: Any, rng: Any) -> Any:
-    return round(data + rng.gauss(0, 2.0))
-
-
-@sampler("staircase-like noise, a uniform within a step", 0, 1, 0.7, 0.5)
-def _(data: Any, rng: Any) -> Any:
-    return round(data + int(rng.geometric(0.5)) + rng.random(), 1)
 
 
 @sampler("exponential mechanism, `rng.choice(p=)`", SCORES, (2.0, 2.0, 3.0, 3.0), 1.0)
@@ -276,16 +227,6 @@ def _(data: Any, rng: Any) -> Any:
     return noisy.index(max(noisy))
 
 
-@sampler("noisy max, Laplace, `np.argmax`", SCORES, (2.0, 2.0, 3.0, 3.0), 1.0)
-def _(data: Any, rng: Any) -> Any:
-    return int(np.argmax(np.array(data) + rng.laplace(0, 2.0, size=len(data))))
-
-
-@sampler("noisy max, Gumbel, `np.argmax`", SCORES, (2.0, 2.0, 3.0, 3.0), 1.0)
-def _(data: Any, rng: Any) -> Any:
-    return int(np.argmax(np.array(data) + rng.gumbel(0, 2.0, size=len(data))))
-
-
 @sampler("sparse vector, Laplace, 3 queries", (0.0, 1.0, 2.0), (1.0, 0.0, 1.0), 1.0)
 def _(data: Any, rng: Any) -> Any:
     level = 1 + rng.laplace(0, 2.0)
@@ -304,11 +245,6 @@ def _(data: Any, rng: Any) -> Any:
     return None
 
 
-@sampler("two uniforms compared", 0, 1, 0.1)
-def _(data: Any, rng: Any) -> Any:
-    return bool(rng.random() < rng.random())
-
-
 @sampler("20 users of randomized response, a loop", (0, 1) * 10, (0, 0) + (0, 1) * 9, 1.1)
 @sampler("200 users of randomized response, a loop", (0, 1) * 100, (0, 0) + (0, 1) * 99, 1.1)
 def _(data: Any, rng: Any) -> Any:
@@ -316,12 +252,6 @@ def _(data: Any, rng: Any) -> Any:
     for bit in data:
         total += bit if rng.random() < 0.75 else 1 - bit
     return total
-
-
-@sampler("20 users, `sum` of a generator", (0, 1) * 10, (0, 0) + (0, 1) * 9, 1.1)
-@sampler("200 users, `sum` of a generator", (0, 1) * 100, (0, 0) + (0, 1) * 99, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return sum(bit ^ (rng.random() < 0.25) for bit in data)
 
 
 def _reports(data: Any, rng: Any) -> Any:
@@ -345,17 +275,6 @@ def _(data: Any, rng: Any) -> Any:
     return total
 
 
-@sampler("8 users, `sum` of a list", (0, 1) * 4, (0, 0) + (0, 1) * 3, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return sum([bit ^ (rng.random() < 0.25) for bit in data])
-
-
-@sampler("20 users, an array", (0, 1) * 10, (0, 0) + (0, 1) * 9, 1.1)
-@sampler("200 users, an array", (0, 1) * 100, (0, 0) + (0, 1) * 99, 1.1)
-def _(data: Any, rng: Any) -> Any:
-    return int(np.sum(np.array(data) ^ (rng.random(len(data)) < 0.25)))
-
-
 @sampler("200 users, mean of `np.where`", (0, 1) * 100, (0, 0) + (0, 1) * 99, 1.1)
 def _(data: Any, rng: Any) -> Any:
     reports = np.where(rng.random(len(data)) < 0.75, data, 1 - np.array(data))
@@ -374,16 +293,6 @@ def _(data: Any, rng: Any) -> Any:
     reports = [bit if rng.random() < 0.75 else 1 - bit for bit in data]
     rng.shuffle(reports)
     return tuple(reports)
-
-
-@sampler("sampling without replacement, then a count", (0, 1, 1, 0, 1), (1, 1, 1, 0, 1), 0.1, 0.4)
-def _(data: Any, rng: Any) -> Any:
-    return int(np.array(data)[rng.choice(5, size=2, replace=False)].sum())
-
-
-@sampler("Poisson sampling, then a count", (0, 1, 1, 0, 1), (1, 1, 1, 0, 1), 0.1, 0.25)
-def _(data: Any, rng: Any) -> Any:
-    return len([bit for bit in data if rng.random() < 0.25 and bit])
 
 
 @sampler("squared uniform", 0, 1, 0.1)
@@ -413,11 +322,6 @@ def _(data: Any, rng: Any) -> Any:
 def _(data: Any, rng: Any) -> Any:
     noisy = [count + int(rng.geometric(0.5)) - int(rng.geometric(0.5)) for count in data]
     return {key: count for key, count in enumerate(noisy) if count > 2}
-
-
-@sampler("bounded uniform noise", 0, 1, 0.1, 0.048)
-def _(data: Any, rng: Any) -> Any:
-    return data + int(rng.integers(-10, 11))
 
 
 @sampler("optimal unary encoding, 8 labels", 2, 1, 1.0)
@@ -533,16 +437,6 @@ def _(data: Any, rng: Any) -> Any:
         if best is None or noisy > best[1]:
             best = index, noisy
     return best
-
-
-@sampler("discrete Gaussian of Canonne, Kamath and Steinke, sigma 2", 0, 1, 0.5, 0.053, rng="random")
-def _(data: Any, rng: Any) -> Any:
-    return data + samplers.discrete_gaussian(2, rng)
-
-
-@sampler("sparse vector, 3 queries, discrete Laplace noise", (0, 2, 0), (1, 1, 1), 2.0, rng="random")
-def _(data: Any, rng: Any) -> Any:
-    return samplers.sparse_vector(data, 2, 1, rng)
 
 
 def _reach(sampler: Sampler) -> tuple[str, str]:
