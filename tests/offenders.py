@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from audit.errors import InvalidArgument
+
 
 def name_of(thing: Any) -> str:
     return str(thing if isinstance(thing, Path) else getattr(thing, "name", getattr(thing, "__name__", thing)))
@@ -37,3 +39,20 @@ def for_each(things: Iterable[Any], name: Callable[[Any], str] = name_of) -> Cal
         return test
 
     return decorate
+
+
+def refused(
+    rows: Iterable[tuple[Any, str]],
+    call: Callable[..., Any] | None = None,
+    *,
+    error: Any = InvalidArgument,
+    **usual: Any,
+) -> Callable[..., None]:
+    """Return a test that each row is refused in its words: a call, or changes of the usual arguments of `call`."""
+
+    @pytest.mark.parametrize(("given", "said"), rows)
+    def test(given: Any, said: str) -> None:
+        with pytest.raises(error, match=said):
+            given() if call is None else call(**{**usual, **given})
+
+    return test

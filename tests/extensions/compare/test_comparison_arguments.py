@@ -12,6 +12,7 @@ import pytest
 from audit import Comparison, GaussianClaim, Implementation, PrivacyClaim, Verdict
 from audit.errors import InvalidArgument, NotNeighboring, UnknownTarget
 from audit.extensions.compare.comparison import collect, require_comparisons
+from tests.offenders import refused
 
 PAIR = (np.zeros(3), np.array([1.0, 0, 0]))
 
@@ -41,32 +42,26 @@ def test_a_comparison_makes_one_check_for_each_implementation():
     assert (checks[1].budget, checks[1].method, checks[1].tolerance) == (1000, "fixed", 0.5)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"claim": PrivacyClaim(0.0)}, "`claim` must be a PrivacyClaim with epsilon > 0"),
-        ({"claim": GaussianClaim(1.0)}, "`claim` must be a PrivacyClaim"),
-        ({"truth": 3}, "`truth` must be a function"),
-        ({"truth": str}, "`truth` must answer with a number or a vector"),
-        ({"sample": 199}, "`sample` must be an integer >= 200"),
-        ({"implementations": []}, "`implementations` must hold at least two"),
-        ({"implementations": made().implementations[:1]}, "`implementations` must hold at least two"),
-        ({"implementations": made().implementations[:1] * 2}, "`implementations` must have names, each different"),
-        (
-            {"implementations": [Implementation(name="", mechanism=noisy_sum), made().implementations[0]]},
-            "`implementations` must have names",
-        ),
-        (
-            {"implementations": [Implementation(name="a", mechanism=3), made().implementations[0]]},
-            "`mechanism` must be callable",
-        ),
-        ({"name": ""}, "`name` must be text, not empty"),
-        ({"pairs": []}, "`pairs` must hold at least one pair"),
-    ],
-)
-def test_refusals(changes, message):
-    with pytest.raises(InvalidArgument, match=message):
-        made(**changes)
+test_refusals = refused([
+    ({"claim": PrivacyClaim(0.0)}, "`claim` must be a PrivacyClaim with epsilon > 0"),
+    ({"claim": GaussianClaim(1.0)}, "`claim` must be a PrivacyClaim"),
+    ({"truth": 3}, "`truth` must be a function"),
+    ({"truth": str}, "`truth` must answer with a number or a vector"),
+    ({"sample": 199}, "`sample` must be an integer >= 200"),
+    ({"implementations": []}, "`implementations` must hold at least two"),
+    ({"implementations": made().implementations[:1]}, "`implementations` must hold at least two"),
+    ({"implementations": made().implementations[:1] * 2}, "`implementations` must have names, each different"),
+    (
+        {"implementations": [Implementation(name="", mechanism=noisy_sum), made().implementations[0]]},
+        "`implementations` must have names",
+    ),
+    (
+        {"implementations": [Implementation(name="a", mechanism=3), made().implementations[0]]},
+        "`mechanism` must be callable",
+    ),
+    ({"name": ""}, "`name` must be text, not empty"),
+    ({"pairs": []}, "`pairs` must hold at least one pair"),
+], made)  # fmt: skip
 
 
 def test_pairs_must_be_neighboring():

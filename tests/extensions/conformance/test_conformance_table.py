@@ -21,6 +21,7 @@ from audit.extensions.conformance.cells import Cell, LawfulCall, cells_of, probe
 from audit.extensions.conformance.command import conformance_command
 from audit.extensions.conformance.findings import load, save
 from audit.extensions.conformance.queries import QUERIES, RELATIONS, find_distance
+from audit.extensions.conformance.running import MANY
 from audit.extensions.conformance.usual import discrete_gaussian, find_usual
 from audit.laws import Laplace
 from tests.extensions.conformance.faulty import FAULTS, faulty
@@ -138,6 +139,14 @@ def test_what_the_documentation_excludes_accuses_nobody():
     assert "sum(): values must be numbers" in found.reason
 
 
+def find(build, query="count", case="ordinary", relation="add/remove", outputs=2_000, **more):
+    """Return the cell of a library that has one query; more arguments are those of the query."""
+    library = Library("one query", relation=relation)
+    library.query(query, **more)(build)
+    (found,) = conform(library, queries=[query], cases=[case], workers=1, draws=outputs)
+    return found
+
+
 def raising(error):
     def release(*given):
         raise error
@@ -205,27 +214,18 @@ def test_a_cell_counts_all_of_its_parts_and_shows_the_coarsest():
     )
     assert (found.status, found.pairs, found.claimed) == ("PASS", 3, 3.0)  # its noise is followed
 
-    library = Library("partly", relation="add/remove")
-
-    @library.query("count")
-    def _(p):
+    def partly(p):
         if p.epsilon > 2:
             raise ValueError("too large")
         return counts(p)
 
-    (found,) = conform(library, queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000)
+    found = find(partly, case="epsilon 1, 2, 3", outputs=8_000)
     assert "1 of 3 settings are refused or raise" in found.reason
 
 
 def test_a_value_that_moves_more_than_its_noise_is_scaled_for_fails_without_an_output_that_shows_it():
     """The noise is wide enough for the outputs, and the library says of itself that it was scaled for half."""
-    library = Library("modest", relation="add/remove")
-
-    @library.query("count", sensitivity=lambda p: 0.5, noiseless=lambda p: len)
-    def _(p):
-        return counts(p)
-
-    (found,) = conform(library, queries=["count"], cases=["ordinary"], workers=1, draws=2_000)
+    found = find(counts, sensitivity=lambda p: 0.5, noiseless=lambda p: len)
     assert (found.status, found.bound) == ("FAIL B", None)
     assert "moves by 2 times the sensitivity that the noise assumes" in found.reason
 
@@ -397,25 +397,20 @@ def test_noise_is_held_to_the_law_that_is_documented(width, status):
     The seed is fixed. Noise that is a fifth wider than documented is private, and accuses nobody: it does not PASS.
     Noise of 0.4 times the scale loses 2.5: the game that is played where outputs leave the law refutes the claim.
     """
-    library = Library("lawful")
-
-    @library.query("laplace noise", law=lambda p, value: Laplace(value, 1 / p.epsilon))
-    def _(p):
-        return lambda value, rng: value + rng.laplace(scale=width / p.epsilon)
-
-    (found,) = conform(library, queries=["laplace noise"], cases=["ordinary"], workers=1)
+    found = find(
+        lambda p: lambda value, rng: value + rng.laplace(scale=width / p.epsilon),
+        "laplace noise", relation="substitution", outputs=MANY, law=lambda p, value: Laplace(value, 1 / p.epsilon),
+    )  # fmt: skip
     assert found.status == status, found
 
 
 def test_a_law_that_breaks_the_claim_fails_with_its_own_epsilon():
     """Noise is documented with 0.95 of the scale that its claim needs: outputs do not show that it loses 1 / 0.95."""
-    library = Library("lawful")
-
-    @library.query("laplace noise", law=lambda p, value: Laplace(value, 0.95 / p.epsilon))
-    def _(p):
-        return lambda value, rng: value + rng.laplace(scale=0.95 / p.epsilon)
-
-    (found,) = conform(library, queries=["laplace noise"], cases=["ordinary"], workers=1, draws=4_000)
+    found = find(
+        lambda p: lambda value, rng: value + rng.laplace(scale=0.95 / p.epsilon),
+        "laplace noise", relation="substitution", outputs=4_000,
+        law=lambda p, value: Laplace(value, 0.95 / p.epsilon),
+    )  # fmt: skip
     assert (found.status, found.bound, found.reason.partition(",")[0]) == (
         "FAIL B", pytest.approx(1 / 0.95), "epsilon of the documented law >= 1.053"
     )  # fmt: skip

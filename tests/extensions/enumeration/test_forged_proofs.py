@@ -3,24 +3,15 @@
 import copy
 import itertools
 import json
-import math
 
 import pytest
 
 import audit
 from audit.certificate.verify import list_problems
 from tests.core.certificate.forging import Forged, completed
+from tests.extensions.enumeration.test_proofs import LN3, each_flipped, flipped
 
-LN3 = math.nextafter(math.log(3), 2)
 BITS = list(itertools.product((0, 1), repeat=2))
-
-
-def flipped(data, rng):
-    return bool(data) ^ (rng.random() < 0.25)
-
-
-def each_flipped(data, rng):
-    return tuple(int(flipped(bit, rng)) for bit in data)
 
 
 def plain(data, rng):

@@ -46,7 +46,7 @@ def unfollowed(data, rng):
     return flipped(data, rng) if rng.random() < 0.9 else math.floor(math.atan(1 - rng.random()))
 
 
-def checked(function, epsilon, delta=0.0):
+def checked(function, epsilon=1.2, delta=0.0):
     claim = audit.PrivacyClaim(epsilon, delta, LOCAL)
     return audit.check_privacy(audit.per_call(function), claim, [(False, True)], method="enumerate", workers=0)
 
@@ -113,7 +113,7 @@ def test_the_tolerance_is_exact(excess):
 
 
 def each_flipped(data, rng):
-    return tuple(flipped(bit, rng) for bit in data)
+    return tuple(int(flipped(bit, rng)) for bit in data)
 
 
 def last_kept(data, rng):

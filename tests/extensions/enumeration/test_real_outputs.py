@@ -13,9 +13,9 @@ from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, Table
 from audit.extensions.enumeration.real_outputs import FEWER, LEVEL, OUTPUTS, contradiction
 from benchmarks.enumeration.natural import SAMPLERS
 from benchmarks.enumeration.stress import PLACES, WAITS, hiding, is_right, true_law, unguarded
+from tests.extensions.enumeration.test_proofs import checked, flipped
 
 QUICK = [each for each in SAMPLERS if not any(word in each.name for word in ("200 users", "12 users", "by an array"))]
-LOCAL = audit.Local()
 
 
 def law_of(table, residual=0):
@@ -64,17 +64,8 @@ def test_what_is_left_over_may_be_any_output():
     assert contradiction(law_of({"a": Fraction(1)}, 0), {}) is None
 
 
-def flipped(data, rng):
-    return bool(data) ^ (rng.random() < 0.25)
-
-
 def first_of_a_set(data, rng):
     return next(iter({"alpha", "beta", "gamma", str(data)})) if rng.random() < 0.5 else data
-
-
-def checked(function, **more):
-    claim = audit.PrivacyClaim(1.2, relation=LOCAL)
-    return audit.check_privacy(audit.per_call(function), claim, [(False, True)], method="enumerate", workers=0, **more)
 
 
 def test_the_order_of_hashes_is_another_one_in_other_processes():

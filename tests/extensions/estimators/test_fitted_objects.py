@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from audit import FittedObject, Predictions, PrivacyClaim, Released, Substitution, Verdict, check_privacy
-from audit.errors import InvalidArgument
 from audit.extensions.adapters import Documented
 from audit.extensions.estimators.fits import list_set_orders, show
 from audit.laws import Laplace
 from audit.outputs.walk import walk
+from tests.offenders import refused
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 
@@ -179,15 +179,9 @@ def test_a_part_of_the_release_may_be_shown():
     assert all(isinstance(output, dict) for output in outputs)
 
 
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: FittedObject(3), "`build` must be callable"),
-        (lambda: Predictions(3, [0]), "`build` must be callable"),
-        (lambda: Released(NoisySum, 3, with_sum), "`reveal` must be callable"),
-        (lambda: Released(NoisySum, shown_sum, None), "`rebuild` must be callable"),
-    ],
-)
-def test_wrong_arguments_are_refused(build, message):
-    with pytest.raises(InvalidArgument, match=message):
-        build()
+test_wrong_arguments_are_refused = refused([
+    (lambda: FittedObject(3), "`build` must be callable"),
+    (lambda: Predictions(3, [0]), "`build` must be callable"),
+    (lambda: Released(NoisySum, 3, with_sum), "`reveal` must be callable"),
+    (lambda: Released(NoisySum, shown_sum, None), "`rebuild` must be callable"),
+])  # fmt: skip

@@ -2,10 +2,9 @@
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from audit.cli import cli
 from audit.errors import AuditError
+from tests.extensions.files.test_files import called as called_with
 
 MODULE = """
 import numpy as np
@@ -35,11 +34,7 @@ def module(tmp_path, monkeypatch):
 
 def called(target, *arguments, epsilon=1.0):
     claim = () if epsilon is None else ("--epsilon", epsilon)
-    arguments = ("check", target, *claim, "--budget", "quick", *arguments)
-    done = CliRunner().invoke(cli, list(map(str, arguments)), standalone_mode=False)
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.return_value, done.output
+    return called_with("check", target, *claim, "--budget", "quick", *arguments)
 
 
 PAIR = "--left", "[0, 0]", "--right", "[0, 1]"

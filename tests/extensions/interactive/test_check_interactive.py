@@ -18,6 +18,7 @@ from audit.extensions.interactive.conversation import Conversation
 from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
 from audit.laws import Finite, Laplace
 from benchmarks.sessions import AdmitsNan, Session
+from tests.offenders import refused
 
 PAIRS = [([0.0, 0.0], [1.0, 0.0])]
 CLAIM = PrivacyClaim(1.0)
@@ -126,22 +127,19 @@ def test_an_analyst_that_cannot_ask_gets_no_verdict(analyst, said):
     assert said in result.reason
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"make": 3}, "`make` must be callable"),
-        ({"analyst": [3]}, "`analyst` must be a generator function"),
-        ({"analyst": []}, "`analyst` must be a generator function"),
-        ({"charged": lambda opened: 0}, "`charged` needs `cost`"),
-        ({"cost": lambda move, answer: 0, "claim": PrivacyClaim(1.0, 1e-6)}, "`limit` must be given"),
-        ({"parameters": {"x": 1}}, "`parameters` must be left out"),
-        ({"pairs": [([0, 0], [1, 1])]}, "neighbor"),
-    ],
-)
-def test_what_does_not_fit_is_refused(settings, said):
-    given = {"name": "it", "make": Budget, "claim": CLAIM, "pairs": PAIRS, "analyst": [("ask", 0, 0.1)], **settings}
-    with pytest.raises((InvalidArgument, NotNeighboring), match=said):
-        InteractiveCheck(**given)
+GIVEN = {"name": "it", "make": Budget, "claim": CLAIM, "pairs": PAIRS, "analyst": [("ask", 0, 0.1)]}
+test_what_does_not_fit_is_refused = refused([
+    ({"make": 3}, "`make` must be callable"),
+    ({"analyst": [3]}, "`analyst` must be a generator function"),
+    ({"analyst": []}, "`analyst` must be a generator function"),
+    ({"charged": lambda opened: 0}, "`charged` needs `cost`"),
+    ({"cost": lambda move, answer: 0, "claim": PrivacyClaim(1.0, 1e-6)}, "`limit` must be given"),
+    ({"parameters": {"x": 1}}, "`parameters` must be left out"),
+    ({"pairs": [([0, 0], [1, 1])]}, "neighbor"),
+], InteractiveCheck, error=(InvalidArgument, NotNeighboring), **GIVEN)  # fmt: skip
+
+
+def test_a_table_of_moves_that_has_none_is_refused():
     assert Moves({"ask": [[1]]}, 1).length == 1
     for table, length in ({}, 8), ({"ask": 3}, 8), ({"ask": [[]]}, 8), ({"ask": [[1]]}, 0), ([], 8):
         with pytest.raises(InvalidArgument):

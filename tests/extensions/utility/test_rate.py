@@ -11,6 +11,7 @@ from audit import Verdict
 from audit.errors import InvalidArgument
 from audit.extensions.utility.means import LogGrid
 from audit.extensions.utility.rate_judge import RateTerms, SimulatedFit
+from tests.offenders import refused
 
 LEVEL = 1e-7
 PASS, FAIL, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
@@ -226,23 +227,17 @@ def test_an_exponent_below_the_claim_is_settled_by_the_least_that_it_may_be():
     assert "the risk may not have begun to decay" in growing
 
 
-@pytest.mark.parametrize(
-    ("parameters", "says"),
-    [
-        ({"exponent": math.inf}, "`exponent` must be finite"),
-        ({"exponent": "half"}, "`exponent` must be a real number"),
-        ({"exponent": 0.5, "margin": 0.0}, "`margin` must"),
-        ({"exponent": 0.5, "sense": "at most"}, "`sense` must"),
-        ({"exponent": 0.5, "constant": -1.0}, "`constant` must"),
-        ({"exponent": 0.5, "scale": 2}, "`scale` must be callable"),
-        ({"exponent": 0.5, "horizon": 0.5}, "`horizon` must"),
-        ({"exponent": 0.5, "sizes": (10, 100)}, "`sizes` must hold at least 3"),
-        ({"exponent": 0.5, "sizes": (10, 20, 40)}, "`sizes` must span at least three doublings"),
-    ],
-)
-def test_what_is_refused(parameters, says):
-    with pytest.raises(InvalidArgument, match=says):
-        audit.check_rate(**({"losses": lambda n, r, g: g.random(r), "sizes": GRID} | parameters))
+test_what_is_refused = refused([
+    ({"exponent": math.inf}, "`exponent` must be finite"),
+    ({"exponent": "half"}, "`exponent` must be a real number"),
+    ({"exponent": 0.5, "margin": 0.0}, "`margin` must"),
+    ({"exponent": 0.5, "sense": "at most"}, "`sense` must"),
+    ({"exponent": 0.5, "constant": -1.0}, "`constant` must"),
+    ({"exponent": 0.5, "scale": 2}, "`scale` must be callable"),
+    ({"exponent": 0.5, "horizon": 0.5}, "`horizon` must"),
+    ({"exponent": 0.5, "sizes": (10, 100)}, "`sizes` must hold at least 3"),
+    ({"exponent": 0.5, "sizes": (10, 20, 40)}, "`sizes` must span at least three doublings"),
+], audit.check_rate, losses=lambda n, r, g: g.random(r), sizes=GRID)  # fmt: skip
 
 
 @pytest.mark.parametrize(("missing", "says"), [("sizes", "hold at least 3 sample sizes"), ("exponent", "be given")])

@@ -133,7 +133,6 @@ def test_noise_on_the_coordinates_of_a_batch_alone_is_no_pass():
     for step in range(80):
         batch = poisson(rng, step)
         rows = ROWS[batch] * (np.arange(60) % 20 == batch[:, None] % 20)
-        total = rows.sum(axis=0)
         rows[:, rng.random(60) < 0.3] = 0.0
         total = rows.sum(axis=0)
         noisy = total + noise_of(rng, step, batch) * (total != 0)
