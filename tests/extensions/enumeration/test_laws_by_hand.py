@@ -61,19 +61,6 @@ def test_arithmetic_is_that_of_floating_point_numbers():
     assert law_of(lambda data, rng: int(rng.random() * 3)).probabilities[0] == Fraction(math.ceil(2**53 / 3), 2**53)
 
 
-def test_one_draw_stays_one_number():
-    def twice(data, rng):
-        u = rng.random()
-        return u < 0.5, u < 0.25, u < 0.75
-
-    assert law_of(twice).probabilities == {
-        (True, True, True): Fraction(1, 4),
-        (True, False, True): Fraction(1, 4),
-        (False, False, True): Fraction(1, 4),
-        (False, False, False): Fraction(1, 4),
-    }
-
-
 def test_a_rejection_loop_leaves_no_residual():
     def die(sides, rng):
         while (face := rng.getrandbits(3)) >= sides:

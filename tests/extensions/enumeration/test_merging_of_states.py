@@ -76,22 +76,6 @@ def test_states_that_are_the_same_are_merged():
     assert law.states < 200
 
 
-def more(value):
-    return value + 1
-
-
-def test_a_walk_has_one_state_per_place_and_step():
-    def walk(number, rng):
-        place = 0
-        for _ in range(number):
-            place = min(3, more(place)) if rng.random() < 0.5 else max(0, place - 1)
-        return place
-
-    law = audit.enumerate_law(walk, 30)
-    assert law.residual == 0
-    assert law.states < 200
-
-
 def test_where_frames_cannot_be_read_nothing_is_merged(monkeypatch):
     """As on other interpreters: a rejection loop is followed to the residual, and the law says why."""
     monkeypatch.setattr(frames, "IS_READABLE", False)

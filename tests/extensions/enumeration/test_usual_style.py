@@ -3,27 +3,13 @@
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import audit
 
-ENDS = np.cumsum([0.125, 0.25, 0.625])
-
 
 def law_of(function, data=1):
     return audit.enumerate_law(function, data)
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_an_index_is_searched_for(side):
-    for function in (
-        lambda data, rng: int(np.searchsorted(ENDS, rng.random(), side=side)),
-        lambda data, rng: int(ENDS.searchsorted(rng.random(), side)),
-    ):
-        law = law_of(function)
-        assert law.residual == 0
-        assert [float(law.probabilities[k]) for k in range(3)] == pytest.approx([0.125, 0.25, 0.625])
 
 
 def by_sum_of_a_generator(data, rng):
@@ -71,16 +57,3 @@ def test_what_a_generator_keeps_is_part_of_the_state():
     one = {k: Fraction(math.comb(6, k), 64) for k in range(7)}
     truth = {t: sum(one[k] * one.get(t - 2 * k, 0) for k in range(7)) for t in range(19)}
     assert law_of(number_of_six).probabilities == truth
-
-
-def test_a_state_needs_the_frame_of_the_generator():
-    """Frames of generators are read as all others: two that differ in a variable are not the same."""
-
-    def three(data, rng):
-        def bits():
-            kept = int(rng.random() < 0.5)
-            yield 2 * kept + int(rng.random() < 0.5)
-
-        return sum(bits())
-
-    assert set(law_of(three).probabilities.values()) == {Fraction(1, 4)}
