@@ -1,6 +1,7 @@
-"""What people write with draws: conversions, roundings, squares, searches and normal noise."""
+"""What people write with draws: sums over users, generators, and samplers of a released library."""
 
 import math
+import random
 from fractions import Fraction
 
 import pytest
@@ -57,3 +58,36 @@ def test_what_a_generator_keeps_is_part_of_the_state():
     one = {k: Fraction(math.comb(6, k), 64) for k in range(7)}
     truth = {t: sum(one[k] * one.get(t - 2 * k, 0) for k in range(7)) for t in range(19)}
     assert law_of(number_of_six).probabilities == truth
+
+
+def test_the_exponential_mechanism_of_a_library_keeps_its_claim_exactly():
+    mechanisms = pytest.importorskip("diffprivlib.mechanisms")
+    made = {d: mechanisms.Exponential(epsilon=1.0, sensitivity=1, utility=list(d)) for d in ((0, 1, 2), (1, 0, 1))}
+    mechanism = audit.per_call(lambda d: made[d].randomise())
+    claim = audit.PrivacyClaim(1.0, relation=audit.Local())
+    result = audit.check_privacy(mechanism, claim, [tuple(made)], method="enumerate")
+    assert (str(result.verdict), result.basis) == ("PASS", "proof")
+    assert "delta = 0" in result.reason
+
+
+def test_samplers_are_followed_as_they_are_built():
+    """A source of the system that a mechanism holds."""
+    mechanisms = pytest.importorskip("diffprivlib.mechanisms")
+    flip = mechanisms.PermuteAndFlip(epsilon=1.0, sensitivity=1, utility=[0, 1, 2])
+    law = audit.enumerate_law(lambda data: flip.randomise(), 0, residual=1e-9)
+    assert (law.behind, law.residual < 1e-9) == ((), True)
+
+
+def test_a_global_source_is_the_same_at_each_draw():
+    law = audit.enumerate_law(audit.per_call(rejected), 0)
+    assert (law.behind, law.residual) == ((), 0)
+    assert set(law.probabilities.values()) == {Fraction(1, 3)}
+
+
+SECURE = random.SystemRandom()
+
+
+def rejected(data):
+    while (face := SECURE.getrandbits(2)) == 3:
+        pass
+    return face

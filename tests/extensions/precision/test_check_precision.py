@@ -2,6 +2,7 @@
 
 Null of a FAIL: the claim holds; false alarm at most 0.05 a subject, seeds fixed. The library samplers draw their own
 entropy: for the faulty ones the misses are computed below; the good ones run at significance 1e-6.
+The last tests read these bits in `check_privacy`, with `floats="audit"`.
 """
 
 import math
@@ -10,7 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from audit import PrivacyClaim, Verdict, check_precision, per_call
+import audit
+from audit import Local, PrivacyClaim, Verdict, check_precision, per_call
+from audit.certificate.summary import find_view
 from audit.extensions.precision import scorers as float_bits
 from audit.extensions.precision.scorers import candidate_scales, guess_answers, reachable, survives_round_trip
 from audit.outputs.encode import encode
@@ -182,3 +185,50 @@ def test_codes_and_their_ratios():
 
 def test_the_fixture_has_the_check(dp_audit):
     assert dp_audit.precision(laplace_sum, PURE, PAIR, budget=FEW, expected="FAIL").epsilon_lower_bound > 5
+
+
+def textbook(data, size, rng):
+    """Private over the real numbers; the sum is rounded to a grid that the answer decides."""
+    return data.sum() + rng.laplace(size=size)
+
+
+def one_bit(place):
+    """Noise in which one bit of the significand is the answer."""
+
+    def leak(data, size, rng):
+        words = rng.laplace(scale=4, size=size).view(np.uint64)
+        return (words & ~np.uint64(1 << place) | np.uint64(int(data.sum()) << place)).view(float)
+
+    return leak
+
+
+@pytest.mark.parametrize(("place", "least"), [(0, 8.0), (7, 1.0), (47, 1.0)])
+@pytest.mark.false_alarm(1e-9)
+def test_a_bit_that_is_the_answer_is_refuted_among_the_lowest_eight_or_where_it_moves_the_number(place, least):
+    """No output is missed at the lowest bit: the largest bound of 10,000 outputs per dataset is 8.65."""
+    result = audit.check_privacy(one_bit(place), WIDE, PAIR, budget=10_000, floats="audit", workers=0)
+    assert result.verdict is Verdict.FAIL
+    assert result.epsilon_lower_bound > least
+
+
+@pytest.mark.false_alarm(1e-9)
+def test_with_floats_audited_the_textbook_fails():
+    result = audit.check_privacy(textbook, WIDE, PAIR, budget=10_000, floats="audit", workers=0)
+    assert result.verdict is Verdict.FAIL
+    assert find_view(result.record()).floats == "FAIL"
+    assert result.record()["settings"]["floats"] == "audit"
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # of squares, which become infinite and are judged as such
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize(
+    ("exponent", "shape"), [(-1074, ()), (-1074, (2,)), (-900, ()), (-500, (2,)), (999, ()), (1023, (2,))]
+)
+def test_outputs_of_any_magnitude_are_judged(exponent, shape):
+    def noisy(data, size, rng):
+        return np.ldexp(rng.laplace(size=(size, *shape)) / 64 + data / 64, exponent)
+
+    claim = PrivacyClaim(8.0, relation=Local())
+    result = audit.check_privacy(noisy, claim, [(0.0, 1.0)], budget=4_000, floats="audit", seed=3)
+    assert result.evidence.failure is None, result.reason
+    assert result.evidence.game is not None, result.reason
