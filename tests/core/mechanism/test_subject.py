@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import sys
 from functools import lru_cache, partial
 from importlib import metadata
 from pathlib import Path
@@ -207,43 +206,27 @@ def calls_a_helper(data, rng):
     return float(helper())
 
 
-@pytest.fixture
-def installed(tmp_path, monkeypatch):
-    """A distribution of two files, one of them with a name of its own."""
-
-    def install(name="tiny", code="def release(data, size, rng):\n    return [0.0] * size\n"):
-        folder = tmp_path / "site-packages"
-        package, info = folder / name, folder / f"{name}_wheel-1.2.dist-info"
-        package.mkdir(parents=True)
-        info.mkdir()
-        (package / "__init__.py").write_text(code)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-wheel\nVersion: 1.2\n")
-        (info / "INSTALLER").write_text("anybody")
-        hashed = provenance.base64.urlsafe_b64encode(hashlib.sha256(code.encode()).digest()).decode().rstrip("=")
-        (info / "RECORD").write_text(
-            f"{name}/__init__.py,sha256={hashed},{len(code)}\n{info.name}/INSTALLER,,\n{info.name}/RECORD,,\n"
-            f"{name}/__pycache__/__init__.cpython-311.pyc,,\n../../bin/{name},sha256={hashed},3\n"
-        )
-        monkeypatch.syspath_prepend(folder)
-        for cached in (describe_distribution, describe_folder, provenance.list_checkouts):
-            cached.cache_clear()
-        return package / "__init__.py"
-
-    yield install
-    sys.modules.pop("tiny", None)
-    describe_distribution.cache_clear()
-
-
-def test_the_digest_is_that_of_the_wheel(installed):
-    file = installed()
-    listed = f"{hashlib.sha256(file.read_bytes()).hexdigest()}  tiny/__init__.py\n"
-    found = describe_distribution("tiny-wheel")
-    assert found == {
-        "distribution": "tiny-wheel",
-        "version": "1.2",
-        "files": 1,
-        "subject": hashlib.sha256(listed.encode()).hexdigest(),
-    }
+def test_the_digest_is_that_of_the_wheel(tmp_path, monkeypatch):
+    """Of a distribution of two files, one of them with a name of its own."""
+    code, folder = b"def release(data, size, rng):\n    return [0.0] * size\n", tmp_path / "site-packages"
+    package, info = folder / "tiny", folder / "tiny_wheel-1.2.dist-info"
+    package.mkdir(parents=True)
+    info.mkdir()
+    (package / "__init__.py").write_bytes(code)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-wheel\nVersion: 1.2\n")
+    (info / "INSTALLER").write_text("anybody")
+    hashed = provenance.base64.urlsafe_b64encode(hashlib.sha256(code).digest()).decode().rstrip("=")
+    (info / "RECORD").write_text(
+        f"tiny/__init__.py,sha256={hashed},{len(code)}\n{info.name}/INSTALLER,,\n{info.name}/RECORD,,\n"
+        f"tiny/__pycache__/__init__.cpython-311.pyc,,\n../../bin/tiny,sha256={hashed},3\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    for cached in (describe_distribution, describe_folder, provenance.list_checkouts):
+        cached.cache_clear()
+    listed = f"{hashlib.sha256(code).hexdigest()}  tiny/__init__.py\n"
+    subject = hashlib.sha256(listed.encode()).hexdigest()
+    due = {"distribution": "tiny-wheel", "version": "1.2", "files": 1, "subject": subject}
+    assert describe_distribution("tiny-wheel") == due
 
 
 def test_a_mechanism_of_no_distribution_has_its_package_or_its_file():
