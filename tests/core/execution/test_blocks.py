@@ -7,16 +7,11 @@ import pytest
 from scipy import special, stats
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.execution.workers import map_blocks
-from audit.mechanism.call import BLOCK, Calls, Place, Side, Stream
+from audit.mechanism.call import BLOCK, Calls, Side, Stream
 
 
 def first(block):
     return float(np.random.default_rng(block[2]).random())
-
-
-def all_firsts(group):
-    return [first(block) for block in group]
 
 
 def test_blocks_cover_the_total_with_distinct_seeds():
@@ -44,15 +39,6 @@ def test_calls_are_mixed_and_each_is_made_once():
     assert stats.chisquare([np.sum(first == side) for side in (0, 2, 3)]).pvalue > 1e-6
     assert np.any(first[:100] != first[256:356])  # of two parts of 256 rounds
     assert located != [Calls(sides, 6).locate(call) for call in range(len(calls))]
-
-
-def test_workers_change_nothing():
-    sides = [Side(None, 5 * BLOCK, Stream(3)), Side(None, 0, Stream(4)), Side(None, 3 * BLOCK + 1, Stream(5))]
-    calls = Calls(sides)
-    expected = [first(calls[call]) for call in range(len(calls))]
-    assert sorted(expected) == sorted(first(block) for side in sides for block in side.blocks())
-    for workers in (0, 1, 2, 3):
-        assert [one for group in map_blocks(all_firsts, calls, Place(workers=workers)) for one in group] == expected
 
 
 def shown_now_and_then(data, size, rng):
