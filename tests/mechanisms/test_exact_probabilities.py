@@ -114,9 +114,6 @@ def test_quadrature_integrates_products_of_laplace_terms():
     assert weights @ (laplace_density(nodes) * laplace_cdf(nodes - 1)) == pytest.approx(3 * math.exp(-1) / 4, rel=1e-13)
 
 
-LEVELS = (-1.0, 1.0, -2.0, 2.0, 0.0)
-
-
 def transcripts(levels, most_bottoms, is_renewed=True):
     return dict(transcript_law(Noise(1.0, 0.0, most_bottoms, is_renewed=is_renewed), np.array(levels)).pmf)
 

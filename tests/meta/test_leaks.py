@@ -50,11 +50,6 @@ class Fitted:
         return "Fitted()"
 
 
-def bool_or_int(data, rng):
-    coin = rng.random() < 0.5
-    return coin if secret(data) else int(coin)
-
-
 def order_of_a_dict(data, rng):
     found = {"a": whole(rng), "b": whole(rng)}
     return dict(reversed(found.items())) if secret(data) else found
@@ -67,11 +62,6 @@ def message_of_an_exception(data, rng):
 def closure_of_a_function(data, rng):
     answer = data[0] + 0.01 * noise(rng)
     return lambda x: x + answer
-
-
-def exact_difference(data, rng):
-    first = 50 * noise(rng)
-    return first, first + data[0]
 
 
 def exact_total(data, rng):
@@ -96,7 +86,7 @@ def marker_in_one_of_nine(data, rng):
 
 
 LEAKS = {  # of one output
-    "bool or int": bool_or_int,
+    "bool or int": lambda data, rng: (bool if secret(data) else int)(rng.integers(2)),
     "int or float": lambda data, rng: whole(rng) if secret(data) else float(whole(rng)),
     "NumPy's or Python's float": lambda data, rng: np.float64(noise(rng)) if secret(data) else noise(rng),
     "tuple or list": lambda data, rng: (noise(rng),) if secret(data) else [noise(rng)],
@@ -122,7 +112,7 @@ LEAKS = {  # of one output
     "noise on one side": lambda data, rng: float(data[0] + rng.exponential(scale=0.2)),
     "variance of ten numbers": lambda data, rng: rng.normal(scale=1 + 2 * secret(data), size=10),
     "one exact among twenty sorted": lambda data, rng: np.sort(np.r_[rng.normal(size=19), data[0]]),
-    "exact difference": exact_difference,
+    "exact difference": lambda data, rng: tuple(np.cumsum([50 * noise(rng), data[0]]).tolist()),
     "exact total": exact_total,
     "equal coordinates": equal_coordinates,
     "pad that is used twice": pad_that_is_used_twice,
