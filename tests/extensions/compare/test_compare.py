@@ -2,13 +2,14 @@
 
 At 20,000 outputs per dataset epsilon = 2 against a claim of 1 is missed with probability below 1e-9 (over 30
 standard errors of the bound); a true claim fails with probability at most the significance, 1e-6. Seeds are fixed.
+The last tests are of what a comparison admits and refuses, and of how targets are found.
 """
-
-from __future__ import annotations
 
 import io
 import json
 import sys
+import types
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,21 +17,25 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from audit import Comparison, Implementation, PrivacyClaim, Verdict
+from audit import Comparison, GaussianClaim, Implementation, PrivacyClaim, Verdict
 from audit.certificate.verify import replay
 from audit.cli import cli
+from audit.errors import InvalidArgument, NotNeighboring, UnknownTarget
 from audit.extensions.adapters import Documented
 from audit.extensions.compare.comparison import (
     ComparisonReport,
+    collect,
     compare,
     measure_waste,
     print_comparisons,
     render_comparisons,
+    require_comparisons,
     sentences,
     speed,
 )
 from audit.laws import Finite, Laplace
-from tests.core.certificate.test_hostile_text import HOSTILE, NAME, harmless
+from tests.core.certificate.test_certificates import COMMANDS, NAME, harmless
+from tests.offenders import refused
 
 SPITEFUL = "<script>alert(1)</script> | *x*"
 PAIR = (np.zeros(4), np.array([1.0, 0, 0, 0]))
@@ -170,9 +175,9 @@ def test_renderings_escape_and_show_every_row(compared, rows):
 
 def test_text_that_would_command_a_terminal_or_a_ci_system_does_not_leave_as_it_is():
     implementations = [
-        Implementation(name=name, mechanism=raises, note=HOSTILE, budget=400) for name in (NAME, "other")
+        Implementation(name=name, mechanism=raises, note=COMMANDS, budget=400) for name in (NAME, "other")
     ]
-    claim = PrivacyClaim(1.0, source=HOSTILE)
+    claim = PrivacyClaim(1.0, source=COMMANDS)
     found = compare([comparison(name=NAME, claim=claim, implementations=implementations, sample=200)], workers=0)
     console = Console(file=io.StringIO(), width=60)
     print_comparisons(console, found.table)
@@ -212,3 +217,60 @@ def test_command(monkeypatch, tmp_path):
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written >= {"comparison.json", "comparison.md", "certificate.json"}
     assert json.loads((tmp_path / "out" / "comparison.json").read_text())["verdict"] == "PASS"
+
+
+TWO = comparison().implementations[:2]
+
+
+def made(**changes):
+    return comparison(**{"name": "sum", "implementations": TWO, **changes})
+
+
+def test_a_comparison_makes_one_check_for_each_implementation():
+    first, second = TWO
+    second = replace(second, expected=Verdict.FAIL, budget=1000, method="fixed", tolerance=0.5)
+    checks = made(implementations=[first, second]).checks
+    assert [check.name for check in checks] == ["sum/exact", "sum/two exponentials"]
+    assert {check.claim for check in checks} == {PrivacyClaim(1.0)}
+    assert checks[1].expected is Verdict.FAIL
+    assert (checks[1].budget, checks[1].method, checks[1].tolerance) == (1000, "fixed", 0.5)
+
+
+test_refusals = refused([
+    ({"claim": PrivacyClaim(0.0)}, "`claim` must be a PrivacyClaim with epsilon > 0"),
+    ({"claim": GaussianClaim(1.0)}, "`claim` must be a PrivacyClaim"),
+    ({"truth": 3}, "`truth` must be a function"),
+    ({"truth": str}, "`truth` must answer with a number or a vector"),
+    ({"sample": 199}, "`sample` must be an integer >= 200"),
+    ({"implementations": []}, "`implementations` must hold at least two"),
+    ({"implementations": TWO[:1]}, "`implementations` must hold at least two"),
+    ({"implementations": TWO[:1] * 2}, "`implementations` must have names, each different"),
+    ({"implementations": [Implementation(name="", mechanism=raises), TWO[0]]}, "`implementations` must have names"),
+    ({"implementations": [Implementation(name="a", mechanism=3), TWO[0]]}, "`mechanism` must be callable"),
+    ({"name": ""}, "`name` must be text, not empty"),
+    ({"pairs": []}, "`pairs` must hold at least one pair"),
+], made)  # fmt: skip
+
+
+def test_pairs_must_be_neighboring():
+    with pytest.raises(NotNeighboring):
+        made(pairs=[(np.zeros(4), np.ones(4))])
+
+
+def test_a_run_needs_comparisons_of_different_names():
+    assert [comparison.name for comparison in require_comparisons(iter([made()]))] == ["sum"]
+    twice = [made(), made()]
+    for wrong, message in (([], "at least one"), ([3], "instances of Comparison"), (twice, "each different")):
+        with pytest.raises(InvalidArgument, match=message):
+            require_comparisons(wrong)
+
+
+def test_targets(monkeypatch):
+    module = types.ModuleType("some_comparisons")
+    monkeypatch.setitem(sys.modules, "some_comparisons", module)
+    with pytest.raises(UnknownTarget, match="lists no COMPARISONS"):
+        collect(["some_comparisons"])
+    module.COMPARISONS = [made()]
+    assert [comparison.name for comparison in collect(["some_comparisons"])] == ["sum"]
+    with pytest.raises(UnknownTarget, match="cannot be imported: ModuleNotFoundError"):
+        collect(["no_such_module_anywhere"])

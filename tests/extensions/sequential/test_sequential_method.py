@@ -13,12 +13,9 @@ from audit.certificate.verify import replay
 from audit.evidence.base import PrivacyTerms
 from audit.extensions.sequential.game import SequentialGame, find_resolution, steps_to_resolve
 from audit.statistics.bounds import game_resolution
+from tests.core.mechanisms import laplace
 
 PAIR = ([0.0], [1.0])
-
-
-def laplace(data, size, rng):
-    return data[0] + rng.laplace(size=size)
 
 
 def drifts(data, size, rng):
