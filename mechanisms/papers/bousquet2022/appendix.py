@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import minimize_scalar
 
 from audit import ConsistencyCheck
 from mechanisms.distributions import CAUCHY, ZipfByThirds, cauchy_parity, quadrants, shifted_sine_product, smooth
@@ -304,16 +305,20 @@ def nearest_cases() -> Cases:
 
 
 def noise_term(is_repaired: bool, n: int) -> float:
-    """Return the noise term of equation (12) on the Cauchy line, delta = n 2^(-n^(1/4)), epsilon = 1, best of many M.
+    """Return the noise term of equation (12) on the Cauchy line, delta = n 2^(-n^(1/4)), epsilon = 1, at the best M.
 
     As printed it is (2 / epsilon) log(1/delta) (P(N < M) + 1/M); repaired, P(N < M) + 2.25 log(1/delta) / (epsilon M),
     since the error is also at most 1 where the cell is rarely visited.
     """
-    log_level, values = -power_limit(n, 0.25), []
-    for level in np.unique(np.geomspace(1, n * spaces.radius_for(n, 1.0), 40).astype(np.int64)).tolist():
-        few = cauchy_visits(level - 1, n)
-        values.append(few + 2.25 * log_level / level if is_repaired else 2 * log_level * (few + 1 / level))
-    return min(values)
+    log_level = -power_limit(n, 0.25)
+
+    def term(log_visits: float) -> float:
+        visits = round(math.exp(log_visits))
+        few = cauchy_visits(visits - 1, n)
+        return few + 2.25 * log_level / visits if is_repaired else 2 * log_level * (few + 1 / visits)
+
+    most = math.log(n * spaces.radius_for(n, 1.0))
+    return float(minimize_scalar(term, bounds=(0.0, most), method="bounded", options={"xatol": 1e-4}).fun)
 
 
 def listed_check(name: str, risk: StableRisk, where: str, **settings: Any) -> ConsistencyCheck:

@@ -35,6 +35,7 @@ from mechanisms.papers.chaudhuri2011.thresholds import (
     unit_features,
 )
 from mechanisms.papers.rows import CHAUDHURI, Cases
+from mechanisms.parts.exponential import choice_probabilities
 
 BETA, _NEAR = 0.1, 0.3
 _MOST_EXAMPLES = 1_024  # that a bisection tries; half of the samples succeed at 430 for the largest M
@@ -75,7 +76,7 @@ def fail_on_sphere(epsilon: float, accuracy: float, noise: float, m: int, rng: n
     net, target = SPHERE.packing_cover(accuracy / 4), np.array([0.0, 0.6, 0.8])
     x = rng.normal(size=(m, 3))
     y = np.where((x @ target >= 0) ^ (rng.random(m) < noise), 1, -1)
-    chances = softmax(-epsilon / 2 * SPHERE.mistakes(net, Labeled(x, y)))
+    chances = choice_probabilities(SPHERE.mistakes(net, Labeled(x, y)), epsilon / 2)
     excess = (1 - 2 * noise) * SPHERE.reference_disagreement(net, target)
     return float(chances[excess > accuracy].sum())
 
@@ -224,7 +225,7 @@ class RegionTrials:
         return Labeled(x, np.where(x @ self.target >= 0, 1, -1))
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        draws = (softmax(-0.5 / 2 * self._mistakes(self.draw(self.m, rng))) for _ in range(replicates))
+        draws = (choice_probabilities(self._mistakes(self.draw(self.m, rng)), 0.5 / 2) for _ in range(replicates))
         return np.asarray([rng.random() >= chances[self.bad].sum() for chances in draws])
 
 

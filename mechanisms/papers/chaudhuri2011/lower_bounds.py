@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import bmat, eye, hstack, kron, vstack
-from scipy.special import softmax
 
 from audit import GuaranteeCheck, Labeled
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, ThresholdProblem, hard_distance
 from mechanisms.papers.rows import CHAUDHURI, Cases
+from mechanisms.parts.exponential import choice_probabilities
 
 
 def best_success(problem: ThresholdProblem, epsilon: float, grid: FloatArray, records: int) -> float:
@@ -148,7 +148,7 @@ def realizable_tail() -> float:
     grid = THRESHOLDS.packing_cover(0.025)
     X = np.r_[np.zeros(969), np.full(31, grid[10] - 1e-3), np.full(31, grid[10] + 1e-3), np.ones(969)]
     wrong = THRESHOLDS.mistakes(grid, Labeled(X, np.repeat([-1, 1], 1000)))
-    return float(softmax(-0.25 * wrong)[wrong > 30].sum())
+    return float(choice_probabilities(wrong, 0.25)[wrong > 30].sum())
 
 
 def tail_cases(rate: float) -> Cases:

@@ -16,12 +16,12 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import softmax
 
 from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.validate import positive
 from mechanisms.papers.rows import CHAUDHURI
+from mechanisms.parts.exponential import choice_probabilities
 from mechanisms.parts.records import as_records, require_features
 
 FloatArray = np.ndarray
@@ -180,7 +180,7 @@ class ThresholdProblem:
         mistakes = self.draw_mistakes(grid, m, replicates, rng)
         penalty = epsilon / 2 * mistakes if exponent is None else exponent(mistakes, m)
         bad = self.excess(grid) > accuracy * (1 + 1e-12)
-        return np.asarray(softmax(-penalty, axis=1)[:, bad].sum(axis=1))
+        return np.asarray(choice_probabilities(penalty, 1.0)[:, bad].sum(axis=1))
 
     def draw_within(
         self, epsilon: float, accuracy: float, m: int, replicates: int, rng: np.random.Generator, **more: Any
