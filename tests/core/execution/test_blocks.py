@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from audit import Local, PrivacyClaim, check_privacy
+from audit import Local, PrivacyCheck, PrivacyClaim, check_privacy
 from audit.mechanism.call import BLOCK, Calls, Side, Stream
+from audit.runner import make_stream
+from tests.core.mechanisms import PAIR, laplace
 
 
 def first(block):
@@ -39,6 +41,11 @@ def test_calls_are_mixed_and_each_is_made_once():
     assert stats.chisquare([np.sum(first == side) for side in (0, 2, 3)]).pvalue > 1e-6
     assert np.any(first[:100] != first[256:356])  # of two parts of 256 rounds
     assert located != [Calls(sides, 6).locate(call) for call in range(len(calls))]
+
+
+def test_each_check_has_a_stream_of_its_own():
+    checks = [PrivacyCheck(name=name, mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR]) for name in "ab"]
+    assert len({make_stream(check, seed) for check in checks for seed in (0, 1)}) == 4
 
 
 def shown_now_and_then(data, size, rng):

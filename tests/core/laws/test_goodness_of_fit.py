@@ -40,6 +40,7 @@ OWN: dict[str, tuple[Law, Sampler]] = {
     "point": (PointMass(0), lambda rng, size: np.zeros(size)),
     "text": (Finite({"a": 0.1, "b": 0.9}), lambda rng, size: rng.choice(["a", "b"], p=[0.1, 0.9], size=size)),
     "rows": (Finite({(0, 0): 0.2, (0, 1): 0.3, (1, 1): 0.5}), rows),
+    "many": (Finite(dict.fromkeys(range(50), 0.02)), lambda rng, size: rng.integers(50, size=size)),
     "vector": (Product((Laplace(0, 1),) * 4), lambda rng, size: rng.laplace(size=(size, 4))),
     "mixed": (
         Product((ThresholdedLaplace(3, 2, 4), TwoSidedGeometric(3, 0.4))),

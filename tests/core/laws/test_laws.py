@@ -109,6 +109,11 @@ def test_bounds_against_a_riemann_sum(left: Laplace, right: Laplace) -> None:
             assert loss.delta_lower_bound(epsilon, side) <= loss.delta(epsilon, side)  # type: ignore[arg-type]
 
 
+def test_geometric_laws_of_two_ratios_far_apart_lose_nearly_all() -> None:
+    loss = TwoSidedGeometric(0, 0.5).loss_against(TwoSidedGeometric(300, 0.6))
+    assert min(loss.delta(1.0, "left"), loss.delta(1.0, "right")) == pytest.approx(1.0, abs=1e-12)
+
+
 def test_geometric_laws_of_two_ratios_against_a_long_sum() -> None:
     left, right = TwoSidedGeometric(0, 0.5), TwoSidedGeometric(1, 0.6)
     z = np.arange(-300, 301).astype(float)
@@ -187,13 +192,13 @@ def test_epsilon_inverts_delta_on_the_safe_side(loss: PrivacyLoss, level: float)
     assert loss.delta_lower_bound(max(0.0, lower - 1e-6)) > level
 
 
-@pytest.mark.parametrize("shift", [1, 2, 5])
-def test_geometric_loss_against_the_two_pmfs(shift: int) -> None:
-    # The naive twin: the two pmfs on a range that holds all but 0.5^200 of the mass.
-    ratio, z = 0.5, np.arange(-200, 206)
+@pytest.mark.parametrize(("shift", "ratio"), [(1, 0.5), (2, 0.5), (5, 0.5), (1_500, 0.99)])
+def test_geometric_loss_against_the_two_pmfs(shift: int, ratio: float) -> None:
+    # The naive twin: the two pmfs on a range that holds all but a negligible part of the mass.
+    z = np.arange(-5_000, 5_206)
     pmf = [(1 - ratio) / (1 + ratio) * ratio ** np.abs(z - k) for k in (0, shift)]
     twin, loss = FiniteLoss(*pmf), geometric_loss(shift, ratio)
-    assert loss.max_loss("left") == pytest.approx(shift * math.log(2), rel=1e-12)
+    assert loss.max_loss("left") == pytest.approx(-shift * math.log(ratio), rel=1e-12)
     for epsilon in (0.0, 0.3, math.log(2), 1.0):
         assert loss.delta(epsilon) == pytest.approx(twin.delta(epsilon), abs=1e-13)
     assert geometric_loss(-shift, ratio).delta(0.1) == pytest.approx(loss.delta(0.1), abs=1e-15)

@@ -192,6 +192,7 @@ def test_equal_outputs_at_other_addresses_are_alike(make):
         (pd.Series(np.zeros(3)), np.zeros(3)),
         (pd.Series(np.zeros(3)), pd.Series(np.zeros(3), name="x")),
         (pd.Series(np.zeros(3)), pd.Series(np.zeros(3), index=[1, 2, 3])),
+        (pd.Series(np.zeros(3)), pd.Series(np.zeros(3), index=pd.RangeIndex(5, 8))),
         (np.ma.array(np.zeros(3)), np.zeros(3)),
         (np.array(["a"] * 3), ["a"] * 3),
         (np.zeros(3, "datetime64[s]"), np.zeros(3, "datetime64[D]")),

@@ -14,7 +14,7 @@ from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.events.candidates import EventPair, Folds, TestDesign, Thresholds, choose_events, fit_halves
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
-from audit.scorers.counts import CollisionCounts, Monotone, SeenScore, SignedOutput
+from audit.scorers.counts import CellScore, CollisionCounts, Monotone, SeenScore, SignedOutput
 from tests.core.mechanisms import PAIR, laplace
 
 DESIGN = TestDesign(0.0, TestDesign.critical_value(0.05), 10_000, 50_000)
@@ -222,3 +222,8 @@ def test_a_rare_structure_is_an_event_of_one_output(kind):
 
     result = audit.check_privacy(mechanism, PrivacyClaim(1.2), [PAIR], budget=60_000, seed=7)
     assert result.verdict is not Verdict.FAIL, result.reason
+
+
+def test_a_number_on_an_edge_belongs_to_the_cell_above():
+    score = CellScore(np.array([0.0, 1.0]), np.array([-1.0, 0.0, 1.0]), None)
+    assert score(encode(np.array([-0.5, 0.0, 0.5, 1.0, 1.5]), 5)).tolist() == [-1, 0, 0, 1, 1]

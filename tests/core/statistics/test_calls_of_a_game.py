@@ -1,5 +1,6 @@
 """What the calls of a game show: the design effect, and tests of dispersion and drift with their false-alarm rates."""
 
+import json
 import math
 
 import numpy as np
@@ -56,6 +57,8 @@ def test_the_tally_adds_whole_calls_and_takes_a_part_of_the_last_one():
     assert calls.parts[0][:3] == (10 * SIZE, *left[:10].sum(axis=0))
     assert np.array(calls.parts)[:, :3].sum(axis=0).tolist() == [SIZE * (CALLS - 1), *whole.sum(axis=0)]
     assert from_plain(CallStatistics, to_plain(calls)) == calls
+    ends = (-math.inf, -0.5, math.inf)
+    assert from_plain(tuple[float, ...], json.loads(json.dumps(to_plain(ends), allow_nan=False))) == ends
 
 
 @pytest.mark.parametrize(

@@ -310,6 +310,7 @@ def test_records_of_another_type_are_excluded_with_the_words_that_say_so():
     assert [library.find_exclusion("top-k", p, data) is None for data in (["a"], [1], [None])] == [True, False, False]
     assert library.find_exclusion("linear regression", p, [[[0.1, "x"], 1]])
     assert p.place("b") == 1
+    assert Parameters(epsilon=2.0, sensitivity=3.0).noise == 1.5
     assert p.place("elsewhere") == 0
 
 

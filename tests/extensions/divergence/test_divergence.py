@@ -11,7 +11,7 @@ from audit import AddRemove, RenyiClaim, Verdict, ZeroConcentratedClaim
 from audit.certificate.verify import list_problems, replay
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.evidence.base import PrivacyTerms
-from audit.extensions.divergence.evidence import DivergenceTest, renyi_lower_bound
+from audit.extensions.divergence.evidence import DivergenceTest, _split, renyi_lower_bound
 from audit.statistics.independence import CallStatistics, SideCalls
 
 PAIRS = [(np.zeros(1), np.zeros(0))]
@@ -44,6 +44,10 @@ def test_bound_is_nothing_where_the_cells_are_alike_or_one_side_has_no_outputs()
     alike = np.array([[10, 20], [10, 20]])
     assert renyi_lower_bound(alike, alike, 2.0, 0.05) == 0.0
     assert renyi_lower_bound(np.array([[9, 1], [0, 0]]), np.array([[9, 1], [0, 0]]), 2.0, 0.05) == 0.0
+
+
+def test_cells_lie_between_nested_pairs_of_events_from_low_to_high_scores():
+    assert _split([(7, 9, 4), (5, 3, 12), (1, 2, 17)]) == [2, 1, 6, 4, 2, 4, 1]
 
 
 CLAIMS = [ZeroConcentratedClaim(0.5, relation=AddRemove()), RenyiClaim(2.0, 1.0, relation=AddRemove())]

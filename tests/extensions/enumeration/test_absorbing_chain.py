@@ -63,6 +63,8 @@ def test_delta_is_bracketed_by_hand():
     assert delta_bracket(less, below, 0.0) == (Fraction(3, 8), Fraction(1, 2))
     fewer = law({"a": Fraction(1, 8), "b": Fraction(3, 4)}, Fraction(1, 8))
     assert delta_bracket(above, fewer, 0.0) == (Fraction(1, 2), Fraction(5, 8))
+    unknown = law({}, Fraction(1, 2))  # half of P may lie there
+    assert float(delta_bracket(above, unknown, 0.5)[0]) == pytest.approx(1 - math.exp(0.5) / 2)
 
 
 @pytest.mark.parametrize("numbers", [EXACT, rounded_down(64)])

@@ -114,6 +114,11 @@ def test_one_file_is_split_by_the_column_that_names_the_dataset(tmp_path, separa
         read_sides(file, "n")
 
 
+def test_whole_numbers_keep_all_digits(tmp_path):
+    (tmp_path / "a.csv").write_text(f"n\n{2**53 + 1}\n{-(2**53) - 1}\n")
+    assert read_outputs(tmp_path / "a.csv").tolist() == [2**53 + 1, -(2**53) - 1]
+
+
 def test_columns_are_chosen_by_name_and_several_are_one_array(tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("n,s,word\n1,2.5,x\n3,4.5,y\n")

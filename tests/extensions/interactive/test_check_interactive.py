@@ -270,6 +270,7 @@ def test_the_ledger_counts_in_fractions_what_sampling_cannot_see(tmp_path):
 def test_sums_of_fractions():
     paid = tuple(Turn("ask", "1", str(rational(0.1)), charged) for charged in ("1/10", "2/10", "29/100"))
     assert overspent(paid[:2], Fraction(1, 5)) == ""
+    assert overspent(paid[:2], Fraction(1, 5) - Fraction(1, 10**30)).startswith("the 2 turns")
     assert overspent(paid[:2], Fraction(1, 6)).startswith("the 2 turns of a conversation cost 1/5 (0.2)")
     assert overspent(paid, Fraction(1)).startswith("after turn 3")
     nearly = (replace(paid[0], charged="999999999999/10000000000000"),)

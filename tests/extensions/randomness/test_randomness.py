@@ -19,11 +19,12 @@ from audit import RandomnessCheck, per_call
 from audit.certificate.verify import judge_record
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions.randomness.check import RandomnessEvidence, check_randomness
-from audit.extensions.randomness.comparisons import KINDS, concordance
+from audit.extensions.randomness.comparisons import KINDS, _serial, concordance
 from audit.outputs.encode import Outputs
 from audit.statistics.independence import (
     SwapComparison,
     Values,
+    _log_repeats,
     compare_calls,
     equality,
     group_concordance,
@@ -210,6 +211,22 @@ def test_scores_by_hand():
     assert concordance(values, *rows)[0] == (-2 - 1) * (-1 - 2)
     assert SwapComparison("short period", 10, 0, 3, 10).pvalue == 2.0**-10
     assert SwapComparison("short period", 0, 0, 3, 0).pvalue == 1.0
+
+
+def test_a_repetition_that_one_of_many_calls_may_show_by_chance_is_none():
+    """A call of 8 repeats a given one with probability 1 / 8!, and one of 60 with 1.5e-3: above all levels."""
+    rng = np.random.default_rng(0)
+    calls = np.array([rng.permutation(8) for _ in range(60)])
+    assert _log_repeats(np.array([calls[0], calls[0]])) < 0
+    assert _log_repeats(np.array([*calls, calls[0]])) == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_noise_that_goes_on_or_turns_within_a_call_is_correlated(sign):
+    first = np.random.default_rng(0).normal(size=(64, 16))
+    calls = np.stack([first, sign * first + 0.1 * np.random.default_rng(1).normal(size=(64, 16))], axis=2).ravel()
+    values = Values(np.arange(2048)[:, None], calls)
+    assert _serial(values, np.arange(2048).reshape(64, 32), values).pvalue < 1e-9
 
 
 def judged(*, significance=0.05, failure=None, workers=2, **changed):

@@ -20,6 +20,7 @@ NAN = math.nan
         ("symmetric", [1, 1, 2], [1, 3], 3),
         ("symmetric", [NAN, 0.0], [0.0, NAN], 0),
         ("symmetric", [0.0], [-0.0], 2),
+        ("symmetric", [0.1, 1], [math.nextafter(0.1, 1), 1], 2),
         ("symmetric", [1], [1.0], 2),
         ("symmetric", [True], [1], 2),
         ("symmetric", [[1, 2]], [(1, 2)], 2),

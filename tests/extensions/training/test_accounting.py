@@ -291,9 +291,10 @@ def test_exact_epsilon_agrees_with_the_accountant(event, relation, theirs):
 
 
 def test_randomized_response_in_closed_form():
-    """p = 1/2 among 4: the truth with 1/2 + 1/8, each other value with 1/8; log(5), without a grid."""
-    loss = event_loss(dp_event.RandomizedResponseDpEvent(0.5, 4), Local())
-    assert loss.epsilon(0.0) == pytest.approx(np.log(5), rel=1e-12)
+    """p = 1/2 among k: the truth with 1/2 + 1/2k, each other value with 1/2k; log(k + 1), without a grid."""
+    for buckets in (2, 3, 4, 10):
+        loss = event_loss(dp_event.RandomizedResponseDpEvent(0.5, buckets), Local())
+        assert loss.epsilon(0.0) == pytest.approx(np.log(buckets + 1), rel=1e-12)
     assert event_loss(dp_event.RandomizedResponseDpEvent(0.5, 1), Local()).epsilon(0.0) == 0
     assert event_loss(dp_event.RandomizedResponseDpEvent(0.0, 2), Local()).epsilon(0.5) == np.inf
 

@@ -13,7 +13,7 @@ from audit import TrainingClaim
 from audit.extensions.training.runs import epsilon as accounting
 from audit.extensions.training.runs.batches import BatchEvidence, _total_pvalue, batch_findings, central_sizes
 from audit.extensions.training.runs.check import findings
-from audit.extensions.training.runs.contributions import ROUNDING, Contributions
+from audit.extensions.training.runs.contributions import ROUNDING, Contributions, release_findings
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
 from audit.extensions.training.runs.noise import _ties, cosine_tail, normal_score, ties_pvalue
 from audit.laws import GaussianLoss
@@ -152,6 +152,13 @@ def test_a_norm_may_be_beyond_the_bound_by_rounding_and_no_more():
     seen = Contributions()
     seen.add_norms(np.array([1.0, CLAIM.clip * (1 + ROUNDING), CLAIM.clip * (1 + 2 * ROUNDING)]), CLAIM.clip)
     assert (seen.norms, seen.beyond) == (3, 1)
+
+
+def test_each_divisor_is_the_public_one():
+    due = CLAIM.divisor
+    for low, high, found in ((due, due, 0), (due, 2 * due, 1), (due / 2, due, 1)):
+        seen = Contributions(released=2, divisors=(low, high), per_record=(1.0, 3.0))
+        assert [each.part for each in release_findings(CLAIM, seen)] == ["divisor"] * found
 
 
 def test_the_cells_of_a_loss():

@@ -254,6 +254,8 @@ def test_a_claim_is_plain_data_and_says_what_it_needs():
     assert from_plain(TrainingClaim, to_plain(claim)) == claim
     assert TrainingClaim(sampling="separated", separation=4, **TOLD).sensitivity == math.sqrt(2)
     assert epsilon_of_claim(claim, 100, 5) == epsilon_of_claim(claim, 100)
+    cyclic = TrainingClaim(sampling="cyclic", separation=3, rate=0.1, **TOLD)  # a group has turns at 1, 4, 7
+    assert epsilon_of_claim(cyclic, 100, 6) < epsilon_of_claim(cyclic, 100, 7) == epsilon_of_claim(cyclic, 100, 8)
     turns = {"sampling": "separated", "separation": 5}
     for changed, said in (
         ({"sampling": "separated"}, "needs `separation`"),
