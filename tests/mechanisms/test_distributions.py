@@ -49,6 +49,11 @@ def test_bayes_risk(name):
     assert EVERY[name].bayes_risk == pytest.approx(BAYES_RISKS[name], abs=1.1e-6)
 
 
+def test_points_have_their_margins_and_all_others_none():
+    points = Atomic([1.0, 0.0], [0.5, 0.5], [0.2, -0.4])
+    assert points.margin([-1.0, 0.0, 0.5, 1.0, 2.0]).tolist() == [0.0, -0.4, 0.0, 0.2, 0.0]
+
+
 def test_bayes_risks_of_the_unbounded_ones():
     assert zoo.cauchy_parity().bayes_risk == pytest.approx(0.15, abs=1e-9)
     assert zoo.ZipfByThirds().bayes_risk == pytest.approx(0.3 - 0.1 * 3**-1.5, abs=1e-9)

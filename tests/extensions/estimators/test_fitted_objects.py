@@ -12,6 +12,7 @@ import pytest
 from audit import FittedObject, Predictions, PrivacyClaim, Released, Substitution, Verdict, check_privacy
 from audit.extensions.adapters import Documented
 from audit.extensions.estimators.fits import list_set_orders, show
+from audit.extensions.estimators.neighbors import ORDER, named_pairs
 from audit.laws import Laplace
 from audit.outputs.walk import walk
 from tests.offenders import refused
@@ -185,3 +186,9 @@ test_wrong_arguments_are_refused = refused([
     (lambda: Released(NoisySum, 3, with_sum), "`reveal` must be callable"),
     (lambda: Released(NoisySum, shown_sum, None), "`rebuild` must be callable"),
 ])  # fmt: skip
+
+
+def test_a_constant_column_hides_no_record_that_is_far_from_the_first():
+    X = np.array([[1.0, 0.0], [1.0, 0.1], [1.0, 5.0], [1.0, 0.2]])
+    left, right = named_pairs(X, Substitution())[ORDER]
+    assert (left[0, 1], right[0, 1]) == (0.0, 5.0)

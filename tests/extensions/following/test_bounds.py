@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import audit
 from audit.errors import InvalidArgument
@@ -222,6 +223,17 @@ def test_a_noisy_maximum_is_aligned_as_by_the_program(law, winner, monkeypatch):
     assert np.all(least @ shift >= by - 1e-12)
     assert laws[0].cost_of(shift).sum() == pytest.approx(laws[0].cost_of(by_program).sum(), rel=1e-9)
     assert np.flatnonzero(shift).tolist() == [winner]
+
+
+def test_densities_are_those_of_scipy():
+    values = np.array([1.0, 2.0, 5.0])
+    for law, reference in (
+        (NoiseLaw("laplace"), stats.laplace.logpdf),
+        (NoiseLaw("normal"), stats.norm.logpdf),
+        (NoiseLaw("student", 4.0), stats.t(4).logpdf),
+        (NoiseLaw("geometric", 0.3), stats.geom(0.3).logpmf),
+    ):
+        assert law.log_density(values) == pytest.approx(reference(values))
 
 
 def test_the_winner_of_uniform_noise_is_not_raised():

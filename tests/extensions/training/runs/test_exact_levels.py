@@ -148,6 +148,14 @@ def test_a_pvalue_of_batches_that_return_is_at_most_1():
     assert max(told.values()) <= 1
 
 
+@pytest.mark.parametrize(
+    ("sizes", "said"), [(((1, 10),), "every batch has 1 records"), (((0, 5), (1, 5)), "vary with")]
+)
+def test_the_sizes_of_poisson_batches_are_described(sizes, said):
+    batches = BatchEvidence(2, sizes=sizes, inclusions=((5, 2),))
+    assert any(said in found.says for found in batch_findings(replace(CLAIM, rate=0.5), batches))
+
+
 def test_a_norm_may_be_beyond_the_bound_by_rounding_and_no_more():
     seen = Contributions()
     seen.add_norms(np.array([1.0, CLAIM.clip * (1 + ROUNDING), CLAIM.clip * (1 + 2 * ROUNDING)]), CLAIM.clip)
