@@ -325,30 +325,20 @@ SUBJECTS |= {
     "returns_what_cannot_be_read": (lambda data, size, rng: [Unreadable() for _ in range(size)], ""),
     "returns_a_generator": (lambda data, size, rng: (number for number in range(size)), ""),
 }
+DYING = (kills_its_grandparent, forks_and_dies, recurses_without_limit, runs_out_of_time_to_compute, rings_an_alarm)
+SLOW = (stops_the_clock, ignores_signals_and_sleeps, prints_without_end, starts_a_pool_and_hangs_in_it)
+SPOILING = (closes_all_files, removes_modules, forbids_memory, traces_everything, replaces_what_pickles, replaces_numpy)
 WORDS = {
-    kills_its_grandparent: "killed its process",
-    forks_and_dies: "killed its process",
-    closes_all_files: "",
+    **dict.fromkeys(DYING, "killed its process"),
+    **dict.fromkeys((*SLOW, holds_the_lock_of_the_interpreter), "took longer"),
+    **dict.fromkeys(SPOILING, ""),
     prints_and_raises: "after printing",
     changes_folder_and_environment: "elsewhere",
-    removes_modules: "",
-    forbids_memory: "",
     forbids_processes: "nothing can be opened",
-    traces_everything: "",
     writes_its_own_outcome: "sent an outcome that cannot be read",
     closes_what_it_prints_to: "I/O operation on closed file",
     leaves_in_a_thread: "after its thread",
     recurses: "raised RecursionError",
-    recurses_without_limit: "killed its process",
-    runs_out_of_time_to_compute: "killed its process",
-    rings_an_alarm: "killed its process",
     makes_errors_of_warnings: "raised FloatingPointError",
-    replaces_what_pickles: "",
-    replaces_numpy: "",
-    stops_the_clock: "took longer",
-    ignores_signals_and_sleeps: "took longer",
-    holds_the_lock_of_the_interpreter: "took longer",
-    prints_without_end: "took longer",
-    starts_a_pool_and_hangs_in_it: "took longer",
 }
 SUBJECTS |= {mechanism.__name__: (mechanism, words) for mechanism, words in WORDS.items()}

@@ -69,24 +69,14 @@ def test_a_container_has_the_cores_of_its_quota(quota, cores, monkeypatch, tmp_p
     assert pool._count_cores() == cores
 
 
-PROGRAM = Path(__file__).with_name("thread_counts.py")
-WORKERS = ("forked", "fresh", "brought")
-
-
-def thread_counts(**chosen):
-    """Return what the program prints in an environment that has only the chosen numbers of threads."""
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_THREADS")}
-    paths = [path for path in sys.path if path]
-    environment |= {"PYTHONPATH": os.pathsep.join(paths), **chosen}
-    done = subprocess.run([sys.executable, PROGRAM], env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
-
-
 def test_workers_use_one_thread():
-    found = thread_counts()
-    for worker in WORKERS:
+    """What `thread_counts.py` prints in an environment that names no number of threads."""
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_THREADS")}
+    environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    program = [sys.executable, Path(__file__).with_name("thread_counts.py")]
+    found = json.loads(subprocess.run(program, env=environment, capture_output=True, text=True, check=True).stdout)
+    for worker in ("forked", "fresh", "brought"):
         counts, variables = found[worker]
-        assert counts, worker
         assert {number for _, number in counts} == {1}, worker
         assert variables["OPENBLAS_NUM_THREADS"] == variables["OMP_NUM_THREADS"] == "1"
     assert found["here"][1] == found["calls here"][1] == {}
