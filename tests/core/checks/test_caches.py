@@ -56,8 +56,8 @@ def fixed_seed(data):
     return len(data) + np.random.default_rng(42).laplace()
 
 
-def audited(mechanism, claim=CLAIM):
-    return check_privacy(mechanism, claim, [PAIR], budget=10_000, workers=0)
+def audited(mechanism):
+    return check_privacy(mechanism, CLAIM, [PAIR], budget=10_000, workers=0)
 
 
 CACHES = {

@@ -99,29 +99,6 @@ def test_the_excess_of_one_run_by_hand():
     assert found == pytest.approx((math.sqrt(1 + 4**2 / 2) + (4 - 2) / 2) / math.sqrt(1 + 2**2 / 2))
 
 
-FIRST, STEP = 1024, 2048  # multiples of the size of a call
-
-
-def far(share):
-    """Nothing tells the two sides apart but this share of outputs."""
-
-    def mechanism(data, size, rng):
-        numbers = rng.random(size)
-        return np.where(rng.random(size) < share, numbers + 5 * data, numbers)
-
-    return mechanism
-
-
-def trained(monkeypatch, mechanism, pairs, epsilon, seed=0):
-    for name, value in {"MOST_FIRST": FIRST, "FEWEST_SEEN": 1, "MOST_MORE": STEP}.items():
-        monkeypatch.setattr(sessions, name, value)
-    claim = PrivacyClaim(epsilon, 0.0, Local())
-    check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")
-    session = check.session(Allowance(50_000, 0.05, Stream(seed)))
-    session.open()
-    return session, train(session)
-
-
 @pytest.mark.parametrize(
     ("budget", "pairs", "width", "training", "more"),
     [
@@ -137,10 +114,22 @@ def test_a_second_step_is_a_whole_one_and_memory_stays(budget, pairs, width, tra
 
 
 def test_rare_events_take_every_step_and_no_output_comes_twice(monkeypatch):
-    session, found = trained(monkeypatch, far(0.03), [(0, 1)], 0.1)
-    assert (found.split.training, found.split.more) == (FIRST + 2 * STEP, ())
-    assert [len(side) for side in found.drawn[0]] == [FIRST + 2 * STEP] * 2
-    assert len(np.unique(found.drawn[0][0].numbers)) == FIRST + 2 * STEP
+    """Nothing tells the two sides apart but 3 % of the outputs; steps are multiples of the size of a call."""
+
+    def far_now_and_then(data, size, rng):
+        numbers = rng.random(size)
+        return np.where(rng.random(size) < 0.03, numbers + 5 * data, numbers)
+
+    for name, value in {"MOST_FIRST": 1024, "FEWEST_SEEN": 1, "MOST_MORE": 2048}.items():
+        monkeypatch.setattr(sessions, name, value)
+    claim, every = PrivacyClaim(0.1, 0.0, Local()), 1024 + 2 * 2048
+    check = PrivacyCheck(name="steps", mechanism=far_now_and_then, claim=claim, pairs=[(0, 1)], method="fixed")
+    session = check.session(Allowance(50_000, 0.05, Stream(0)))
+    session.open()
+    found = train(session)
+    assert (found.split.training, found.split.more) == (every, ())
+    assert [len(side) for side in found.drawn[0]] == [every] * 2
+    assert len(np.unique(found.drawn[0][0].numbers)) == every
     early, whole = 2 * found.split.early * found.split.call, 2 * (found.split.call - 1)
     assert 2 * session.allowance.budget - session.samples == found.choice.runs - early + whole
 

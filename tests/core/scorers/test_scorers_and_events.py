@@ -20,10 +20,10 @@ from tests.core.mechanisms import PAIR, laplace
 DESIGN = TestDesign(0.0, TestDesign.critical_value(0.05), 10_000, 50_000)
 
 
-def training(mechanism, size=5000, pair=(0, 1), seed=0):
+def training(mechanism, size=5000, seed=0):
     rng = np.random.default_rng(seed)
-    left, right = (encode(mechanism(data, size, rng), size) for data in pair)
-    return Training(left, right, mechanism, pair)
+    left, right = (encode(mechanism(data, size, rng), size) for data in (0, 1))
+    return Training(left, right, mechanism, (0, 1))
 
 
 def wider(data, size, rng):
@@ -163,10 +163,10 @@ def of_bits(bits):
     return noisy
 
 
-def audited(mechanism, budget="auto", tolerance=None):
+def audited(mechanism):
     """By the game alone: followed noise says nothing of the values that come again."""
-    settings = dict(budget=budget, tolerance=tolerance, method="fixed", workers=0)
-    return audit.check_privacy(mechanism, PrivacyClaim(1.0), [(np.r_[0.1234567], np.r_[0.7654321])], **settings)
+    pairs = [(np.r_[0.1234567], np.r_[0.7654321])]
+    return audit.check_privacy(mechanism, PrivacyClaim(1.0), pairs, method="fixed", workers=0)
 
 
 @pytest.mark.parametrize(("bits", "least"), [(15, 5), (18, 5), (24, 3)])
