@@ -115,9 +115,10 @@ def test_epoch_masses_add_up_and_are_those_of_transcripts():
     assert epoch_masses(noise, np.array([np.inf, 0.0]))[0] == 0.0
 
 
-def test_a_law_of_too_many_transcripts_is_refused():
+@pytest.mark.parametrize(("queries", "epochs"), [(13, 13), (20, 4), (100, 2), (5000, 1)])
+def test_a_law_of_too_many_transcripts_is_refused(queries, epochs):
     with pytest.raises(AuditError, match="`queries` must leave at most 5000 transcripts"):
-        SparseVector(lambda data: np.zeros(13), Noise(1.0, 0.0, 13)).law(None)
+        SparseVector(lambda data: np.zeros(queries), Noise(1.0, 0.0, epochs)).law(None)
 
 
 @pytest.mark.parametrize(("voters", "classes"), [(5, 2), (6, 2), (5, 3), (6, 3)])

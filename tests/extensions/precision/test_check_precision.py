@@ -181,6 +181,8 @@ def test_codes_and_their_ratios():
     assert ratios[0] == pytest.approx(math.log(3.5 / 0.5))
     assert ratios[1] == pytest.approx(math.log(1.5 / 4.5))
     assert ratios[2] == 0
+    both = float_bits.TableScore(tuple((index, float_bits.low_bytes, table) for index in (0, 1)), "low-order byte")
+    assert all("low-order byte" in event for event in both.describe(1.0, -1.0))
 
 
 def test_the_fixture_has_the_check(dp_audit):

@@ -136,6 +136,7 @@ def test_fits_follow_the_law_and_those_with_half_the_noise_do_not():
 
 def test_the_density_of_a_cell_adds_up_to_one():  # but for the interpolation of its table
     law, x = HalvesLaw(np.ones((6, 1), dtype=bool), np.array([0, 1, 1, 0, 1, 1]), 1.0), np.linspace(-12, 12, 24_001)
+    assert law.fit_tests == len(law._fit_pvalues(np.zeros((9, 1)), np.zeros((9, 1)), np.random.default_rng(0)))
     assert np.trapezoid(np.exp(law.log_likelihood(x[:, None])), x) == pytest.approx(1.0, abs=1e-5)
 
 
