@@ -19,7 +19,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / ".ci" / "large-files.txt"
 LARGE = 100_000  # bytes
-UNRELEASED = "unreleased"  # in the list before the first release: contents are not compared yet
 _GENERATED = ("reports/", "docs/", ".ci/large-files.txt")  # what a release may have written
 _STATED = {  # where else the version stands, each with what surrounds it
     "mechanisms/pyproject.toml": r'^version = "([^"]+)"',
@@ -47,12 +46,6 @@ def large_files() -> dict[str, str]:
     names = filter(None, _git("ls-files", "-z").split("\0"))
     paths = (ROOT / name for name in names if (ROOT / name).is_file() and (ROOT / name).stat().st_size > LARGE)
     return {path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-
-
-def listed_files() -> tuple[str, dict[str, str]]:
-    """Return the version that wrote the list of large files, and their digests."""
-    lines = [line.split() for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
-    return lines[0][1], {name: digest for digest, name in lines[1:]}
 
 
 def write_list(of_version: str) -> None:

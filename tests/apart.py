@@ -29,7 +29,7 @@ BORROWED = {
     "estimators": ("mechanisms", "utility", "adapters"),
     "files": ("search", "training"),
     "following": ("precision", "search"),
-    "interactive": ("enumeration", "search"),
+    "interactive": ("benchmarks", "enumeration", "search"),
     "training": ("benchmarks",),
 }
 

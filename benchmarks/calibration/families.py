@@ -127,7 +127,6 @@ def response_of_divergence(divergence: float, order: float = 2.0) -> Response:
     return Response(float(optimize.brentq(lambda e: response_divergence(e, order) - divergence, 1e-9, 50.0)))
 
 
-_Q = 1 / (1 + math.e)
 _SECOND = response_divergence(1.0, 2.0)
 
 LAPLACE = Family("pure", "Laplace", PrivacyClaim(1.0, 0.0, LOCAL), lambda f: Noise("laplace", 1 / f))

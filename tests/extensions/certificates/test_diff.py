@@ -32,10 +32,6 @@ def of(certificate, **wanted):
     return next(check for check in certificate["checks"] if all(check[key] == value for key, value in wanted.items()))
 
 
-def check_of(certificate, name):
-    return of(certificate, name=name)
-
-
 def worse(old, new):
     return [change.what for change in list_changes(old, new) if change.is_regression]
 
