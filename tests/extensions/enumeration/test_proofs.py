@@ -18,6 +18,7 @@ from audit.errors import InvalidArgument
 from audit.extensions.enumeration.enumerated import TOLERANCE, DatasetLaw, Enumerated
 from audit.extensions.enumeration.real_outputs import OUTPUTS
 from tests.extensions.search.test_searched_parameters import run
+from tests.offenders import refused
 
 LOCAL = audit.Local()
 
@@ -135,25 +136,16 @@ def test_every_pair_of_a_finite_domain():
     assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proof")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"datasets": "integers"}, "list of all datasets"),
-        ({"datasets": 3}, "list of all datasets"),
-        ({"datasets": [False]}, "two neighbors"),
-        ({"datasets": [False, True], "pairs": [(False, True)]}, "not both"),
-    ],
+test_wrong_domains_are_refused = refused([
+    ({"datasets": "integers"}, "list of all datasets"),
+    ({"datasets": 3}, "list of all datasets"),
+    ({"datasets": [False]}, "two neighbors"),
+    ({"datasets": [False, True], "pairs": [(False, True)]}, "not both"),
+], audit.check_privacy, mechanism=audit.per_call(flipped), claim=PrivacyClaim(1.0, relation=LOCAL),
+    method="enumerate")  # fmt: skip
+test_wrong_settings_are_refused = refused(
+    [({"residual": 0}, "residual"), ({"time_limit": -1}, "time_limit"), ({"rng": "java"}, "rng")], audit.Enumeration
 )
-def test_wrong_domains_are_refused(arguments, said):
-    claim = audit.PrivacyClaim(1.0, relation=LOCAL)
-    with pytest.raises(InvalidArgument, match=said):
-        audit.check_privacy(audit.per_call(flipped), claim, method="enumerate", workers=0, **arguments)
-
-
-@pytest.mark.parametrize("wrong", [{"residual": 0}, {"time_limit": -1}, {"rng": "java"}])
-def test_wrong_settings_are_refused(wrong):
-    with pytest.raises(InvalidArgument, match=next(iter(wrong))):
-        audit.Enumeration(**wrong)
 
 
 def flipped_slowly(data, rng):

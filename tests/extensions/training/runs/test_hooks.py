@@ -17,6 +17,7 @@ from audit.errors import InvalidArgument
 from audit.extensions.training import Recorder
 from audit.extensions.training.opacus import SingleGradients
 from tests.extensions.training.runs.loops import CLAIM, DIMENSION, NOISE, RATE, RECORDS, ROWS, STEPS
+from tests.offenders import refused
 
 STRICT = {"significance": 1e-9, "confirmation": None, "tolerance": 0.25, "unchecked": ("alone",)}
 
@@ -251,20 +252,18 @@ def test_batches_are_followed_where_they_are_drawn():
     assert recorder.stopped is None
 
 
-@pytest.mark.parametrize(
-    ("subject", "call"),
-    [
-        ("optimizer", lambda recorder: recorder.attach(object())),
-        ("transformation", lambda recorder: recorder.privatizer(object())),
-        ("module", lambda recorder: recorder.attach(DPOptimizer([], None), module=object(), loss=object())),
-        ("data", lambda recorder: recorder.attach(DPOptimizer([], None), data=[1, 2])),
-        ("function", lambda recorder: recorder.clipped_grad(3.0)),
-        ("batches", lambda recorder: recorder.batches(3)),
-    ],
-)
-def test_what_cannot_be_followed_is_refused_before_the_first_step(subject, call):
-    with pytest.raises(InvalidArgument, match=f"`{subject}` must be"):
-        call(Recorder(CLAIM, RECORDS))
+def record():
+    return Recorder(CLAIM, RECORDS)
+
+
+test_what_cannot_be_followed_is_refused_before_the_first_step = refused([
+    (lambda: record().attach(object()), "`optimizer` must be"),
+    (lambda: record().privatizer(object()), "`transformation` must be"),
+    (lambda: record().attach(DPOptimizer([], None), module=object(), loss=object()), "`module` must be"),
+    (lambda: record().attach(DPOptimizer([], None), data=[1, 2]), "`data` must be"),
+    (lambda: record().clipped_grad(3.0), "`function` must be"),
+    (lambda: record().batches(3), "`batches` must be"),
+])  # fmt: skip
 
 
 def test_an_optimizer_is_followed_once():
