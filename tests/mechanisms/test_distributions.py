@@ -49,6 +49,10 @@ def test_bayes_risk(name):
     assert EVERY[name].bayes_risk == pytest.approx(BAYES_RISKS[name], abs=1.1e-6)
 
 
+def test_a_fat_cantor_set_has_its_measure():
+    assert EVERY["fat-cantor"].signed_mass(-np.inf, np.inf) == pytest.approx(2.0**-16, rel=1e-6)  # 2 (1/2 + 2^-17) - 1
+
+
 def test_points_have_their_margins_and_all_others_none():
     points = Atomic([1.0, 0.0], [0.5, 0.5], [0.2, -0.4])
     assert points.margin([-1.0, 0.0, 0.5, 1.0, 2.0]).tolist() == [0.0, -0.4, 0.0, 0.2, 0.0]

@@ -273,3 +273,9 @@ def test_the_profile_of_an_approximate_claim_is_that_of_its_worst_pair(delta):
     loss = FiniteLoss([delta, p, q, 0.0], [0.0, q, p, delta])
     for epsilon in (0.0, 0.4, 0.9, 1.0, 2.0):
         assert PrivacyClaim(1.0, delta).profile(epsilon) == pytest.approx(loss.delta(epsilon), abs=1e-12)
+
+
+def test_a_curve_of_few_points_is_resolved_at_the_last_one():
+    claim = ZeroConcentratedClaim(30.0)
+    assert len(claim.points) == 2
+    assert claim.resolved_points == claim.points[-1:]

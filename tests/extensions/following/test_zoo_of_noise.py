@@ -127,6 +127,24 @@ def test_the_traced_array_owns_no_buffer():
         array.data  # noqa: B018
 
 
+def draw_laplace(source, shape, rng):
+    return source.draw(noise.NoiseLaw("laplace"), 0.0, 1.0, shape, lambda size: rng.laplace(size=size))
+
+
+def test_a_buffer_gets_the_numbers_of_a_function_without_a_rule_and_an_order_is_that_of_all_elements():
+    array = draw_laplace(sources.Tracer(), (2, 3), np.random.default_rng(0))
+    plain, buffer = np.random.default_rng(0).laplace(size=(2, 3)), np.zeros((2, 3))
+    np.cos(array, out=buffer)
+    assert np.array_equal(buffer, np.cos(plain))
+    assert np.array_equal(np.argsort(array, axis=None), np.argsort(plain, axis=None))
+
+
+def test_noise_that_is_used_up_is_drawn_anew():
+    supplier, rng = sources.PlainSupplier([0.5]), np.random.default_rng(0)
+    drawn = [draw_laplace(supplier, (), rng) for _ in range(2)]
+    assert drawn == [0.5, np.random.default_rng(0).laplace(size=2)[1]]
+
+
 def test_a_case_is_judged_by_its_truth():
     case = BY_ID["control: no noise"]
     with warnings.catch_warnings():
