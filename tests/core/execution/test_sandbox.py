@@ -48,17 +48,15 @@ def test_a_death_is_the_end_of_the_line_and_a_status(begun, number):
     assert child.kill() == -number
 
 
-def start_program_of_group() -> int:
-    return subprocess.Popen(["sleep", "1236"]).pid
-
-
 def fork_child() -> int:
     child = fork(lambda line: time.sleep(1236))
     child.__dict__["kept"] = child  # a copy that is killed has no time to end it
     return child.number
 
 
-@pytest.mark.parametrize("begin", [start_program_of_group, fork_child])
+@pytest.mark.parametrize(
+    "begin", [lambda: subprocess.Popen(["sleep", "1236"]).pid, fork_child], ids=["program", "fork"]
+)
 def test_a_killed_child_takes_with_it_what_it_has_started(begun, begin):
     def work(line):
         line.send(str(begin()).encode())

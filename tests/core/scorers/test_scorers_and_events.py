@@ -151,14 +151,12 @@ def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
     assert result.epsilon_lower_bound > 3.0
 
 
-def laplace_of(uniform):
-    return -np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
-
-
 def of_bits(bits):
+    """Laplace noise by inversion, of so many random bits."""
+
     def noisy(data, size, rng):
         uniform = (rng.integers(0, 2**bits, size) + 0.5) / 2**bits - 0.5
-        return data.sum() + laplace_of(uniform)
+        return data.sum() - np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
 
     return noisy
 
