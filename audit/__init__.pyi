@@ -1,7 +1,7 @@
 """The public names, each imported from its module when it is first used. Made by `python -m audit.plugins`."""
 
+from audit.certificate.document import Report as Report
 from audit.certificate.document import load_certificate as load_certificate
-from audit.certificate.report import Report as Report
 from audit.certificate.verify import verify as verify
 from audit.checks.base import Result as Result
 from audit.checks.privacy import PrivacyCheck as PrivacyCheck

@@ -18,9 +18,9 @@ from audit.evidence.base import DRAWN_BEFORE as DRAWN_BEFORE
 from audit.checks.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.judge import PrivacyJudgment as PrivacyJudgment
 from audit.checks.judge import judge as judge
-from audit.checks.methods import AnyMethod as AnyMethod
-from audit.checks.methods import ListedPairs as ListedPairs
-from audit.checks.methods import Method as Method
+from audit.evidence.base import AnyMethod as AnyMethod
+from audit.evidence.base import ListedPairs as ListedPairs
+from audit.evidence.base import Method as Method
 from audit.checks.privacy import collect_evidence as collect_evidence
 from audit.checks.base import document_from as document_from
 from audit.checks.base import run_alone as run_alone
@@ -32,10 +32,10 @@ from audit.claims import DivergenceClaim as DivergenceClaim
 from audit.claims import claim_of as claim_of
 from audit.claims import claim_record as claim_record
 from audit.claims.privacy import require_claim as require_claim
-from audit.defaults import DEFAULT_BUDGET as DEFAULT_BUDGET
-from audit.defaults import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
-from audit.defaults import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE
-from audit.defaults import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT
+from audit.validate import DEFAULT_BUDGET as DEFAULT_BUDGET
+from audit.validate import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
+from audit.validate import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE
+from audit.validate import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT
 from audit.discover import import_target as import_target
 from audit.errors import InvalidArgument as InvalidArgument
 from audit.errors import InvalidCertificate as InvalidCertificate

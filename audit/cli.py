@@ -22,15 +22,15 @@ from typing import Any, TypeVar
 import click
 
 from audit import plugins
-from audit.defaults import (
+from audit.errors import AuditError, InvalidCertificate, MissingCertificate, Unwritable
+from audit.text import count_of, printable, printable_data
+from audit.validate import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_EXECUTOR,
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
 )
-from audit.errors import AuditError, InvalidCertificate, MissingCertificate, Unwritable
-from audit.text import count_of, printable, printable_data
 from audit.verdict import Verdict
 
 USAGE, CONTRADICTION, NOT_FOUND, UNVERIFIED, INTERNAL, NOT_WRITTEN = 64, 65, 66, 69, 70, 74
@@ -272,8 +272,7 @@ def report_command(directory: Path, verbose: bool) -> int:
     Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR. Of an unfinished run, the
     finished checks are shown.
     """
-    from audit.certificate.document import find_certificate, load_certificate
-    from audit.certificate.render import write_renderings
+    from audit.certificate.document import find_certificate, load_certificate, write_renderings
     from audit.certificate.terminal import output_console, print_certificate, print_records
     from audit.certificate.verify import require_form
     from audit.runner import read_unfinished_run

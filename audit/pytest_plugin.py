@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE, Options, Settings
 from audit.errors import AuditError, InvalidArgument
-from audit.validate import integer, open_probability, positive, read_budget
+from audit.validate import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    FIXTURE,
+    Options,
+    Settings,
+    integer,
+    open_probability,
+    positive,
+    read_budget,
+)
 from audit.verdict import watch_results
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
@@ -171,7 +181,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not _kept:
         return
     from audit.auditor import summarize
-    from audit.certificate.report import Report
+    from audit.certificate.document import Report
 
     session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
     terminalreporter.section("differential-privacy audits")

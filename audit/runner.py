@@ -21,18 +21,24 @@ from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
-from audit.certificate.document import digest, list_versions, write_whole
-from audit.certificate.report import Report
+from audit.certificate.document import Report, digest, list_versions, write_whole
 from audit.certificate.verify import read_evidence
 from audit.checks.base import Check, Result, failed_check, run_check
 from audit.checks.privacy import PrivacyCheck
-from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.discover import import_target
 from audit.errors import AuditError, InvalidArgument, InvalidCertificate, OtherCode, UnknownTarget, Unreachable
 from audit.evidence.base import Allowance, Evidence, Judgment, name_key
 from audit.execution.workers import Pool, describe_code, open_pool
 from audit.mechanism.call import BLOCK, Place, Stream
-from audit.validate import Budget, positive
+from audit.validate import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_EXECUTOR,
+    DEFAULT_SIGNIFICANCE,
+    DEFAULT_TIMEOUT,
+    Budget,
+    positive,
+)
 from audit.verdict import Verdict, note_result
 
 FOLDER = "unfinished"

@@ -1,6 +1,7 @@
-"""The parts of a certificate, which is all that a run found as one JSON document: plan, summary, provenance, digests.
+"""A certificate, which is all that a run found as one JSON document, and the results in memory that it is made of.
 
-A chain of digests goes through settings, plan and every check, and a seal covers the document; see docs/certificate.md.
+Its parts are plan, summary, provenance and digests. A chain of digests goes through settings, plan and every check, and
+a seal covers the document; see docs/certificate.md.
 """
 
 import contextlib
@@ -15,16 +16,18 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from audit import plugins
-from audit.certificate.summary import is_met, standing_of
+from audit.certificate.summary import count_subjects, is_met, standing_of
 from audit.errors import InvalidCertificate, MissingCertificate, Unwritable
 from audit.evidence.base import Evidence
 from audit.validate import Budget
-from audit.verdict import Verdict, worst
+from audit.verdict import AnyResult, Verdict, note_read, standing, worst
 
 SCHEMA_VERSION = "3.0"
 JSON_NAME = "certificate.json"
@@ -292,3 +295,148 @@ def write_whole(path: Path, text: str) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write each rendering of a certificate into a folder; return their paths."""
+    from audit.certificate.render import RENDERERS
+
+    for name, renderer in RENDERERS.items():
+        write_whole(folder / name, renderer(certificate))
+    return [folder / name for name in RENDERERS]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report(AnyResult):
+    """The results of a run, as `audit.run` returns them.
+
+    `report[name]` is the result of the check of that name. `str(report)` is the table that the command line prints; a
+    notebook shows the overview of the certificate.
+
+    Parameters
+    ----------
+    results : sequence of results, of one kind or several
+        In the order of the checks.
+    significance : float in (0, 1)
+        Probability that any true claim of the run is suspected, and tested again on fresh outputs.
+    budget : int >= 2 or name
+        Outputs per dataset, or losses and trials in all, of each check that stated no budget of its own.
+    seed : int >= 0
+        Seed of the run.
+    targets : sequence of str
+        The modules of the checks, if they were named.
+    confirmation : float in (0, 1), optional
+        Probability that any true claim of the run is judged FAIL; None where it is the significance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> def noisy_sum(data, size, rng):
+    ...     return data.sum() + rng.laplace(size=size)
+    >>> check = audit.PrivacyCheck(
+    ...     name="noisy sum",
+    ...     mechanism=noisy_sum,
+    ...     claim=audit.PrivacyClaim(epsilon=0.5),
+    ...     pairs=[(np.zeros(3), np.array([1.0, 0.0, 0.0]))],
+    ... )
+    >>> report = audit.run([check], budget=20_000, seed=0, workers=0)
+    >>> report.verdict
+    <Verdict.FAIL: 'FAIL'>
+    >>> report["noisy sum"].epsilon_lower_bound > 0.5
+    True
+    >>> report
+    Report(FAIL: 0 of 1 checks as expected)
+    >>> report.certificate["counts"]
+    {'PASS': 0, 'INCONCLUSIVE': 0, 'FAIL': 1}
+    """
+
+    results: Sequence[Any]
+    significance: float
+    budget: Budget
+    seed: int
+    targets: Sequence[str] = field(default=())
+    confirmation: float | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst standing of all checks: an expected FAIL counts as met; no checks are INCONCLUSIVE."""
+        return worst(standing(result.verdict, result.check.expected) for result in self.results)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the result of the check of that name."""
+        note_read(self)
+        for result in self.results:
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        met = sum(result.met for result in self.results)
+        return f"Report({self.verdict}: {met} of {len(self.results)} checks as expected)"
+
+    def __str__(self) -> str:
+        from audit.certificate.terminal import certificate_text
+
+        return certificate_text(self.certificate)
+
+    def _repr_html_(self) -> str:
+        from audit.certificate.render import report_fragment
+
+        return report_fragment(self.certificate)
+
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate as plain data; equal for equal seeds but for times, places, printed text, and `seal`."""
+        records = [result.record() for result in self.results]
+        settings = {
+            "significance": self.significance,
+            "confirmation": self.confirmation,
+            "budget": self.budget,
+            "seed": self.seed,
+        }
+        budgets = [getattr(result.check, "budget", result.budget) for result in self.results]
+        evidence = [result.evidence for result in self.results]
+        plan = make_plan(self.significance, records, evidence, budgets)
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "dp-audit certificate",
+            **summarize(records),
+            "audited": count_subjects(records, self.targets),
+            "settings": settings,
+            "plan": plan,
+            "significance_spent": [list_spending(*each) for each in zip(records, evidence, strict=True)],
+            "extensions": list_extensions(records),
+            "checks": records,
+            "timing": {result.name: round(result.seconds, 3) for result in self.results},
+            "isolation": {result.name: result.isolation for result in self.results},
+            "sources": {result.name: result.audited_source for result in self.results},
+            "printed": {result.name: result.printed for result in self.results if result.printed},
+            "provenance": describe_run(),
+            "chain": chain_checks(settings, records, plan),
+        }
+        document = json.loads(json.dumps(document, allow_nan=False))  # tuples become lists, as whoever reads it sees it
+        return {**document, "seal": compute_seal(document)}
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write `certificate.json` and its renderings; no half-written file ever has its final name.
+
+        Parameters
+        ----------
+        directory : str or path
+            Folder of the certificate, created if it is missing.
+
+        Returns
+        -------
+        Path
+            Path of `certificate.json`, which is written first: `dp-audit report` makes the renderings from it.
+
+        Raises
+        ------
+        AuditError
+            If the folder cannot be written; it is an OSError as well.
+        """
+        folder = Path(directory)
+        write_whole(folder / JSON_NAME, write_text(self.certificate))
+        write_renderings(self.certificate, folder)
+        return folder / JSON_NAME

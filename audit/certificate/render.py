@@ -1,4 +1,4 @@
-"""The renderings of a certificate: a page, a summary, JUnit XML and a badge; and fragments of the page for notebooks.
+"""The renderings of a certificate: a page, a summary, JUnit XML, SARIF and a badge; and fragments of it for notebooks.
 
 A renderer is a template beside this file, with its line in `RENDERERS`. It reads a certificate's plain data, runs
 nothing, and escapes its text; the text of a certificate is printable when a template sees it.
@@ -13,14 +13,11 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from audit.certificate import summary
-from audit.certificate.document import write_whole
-from audit.certificate.sarif import write_sarif
 from audit.certificate.summary import write_abstract
 from audit.text import count, number, printable_data
 from audit.verdict import BASES
@@ -29,6 +26,7 @@ _MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _LONGEST = 300  # characters of a cell in Markdown
 _ROWS = 60  # of a table in a summary or in a notebook
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST_INLINE = 60  # checks whose sections a page holds as they are; of more, each is unpacked when it is opened
 
 Certificate = Mapping[str, Any]
@@ -58,6 +56,34 @@ html_of = partial(render, "certificate.html.j2")
 markdown_of = partial(render, "certificate.md.j2")
 junit_of = partial(render, "junit.xml.j2")  # one case per check, which passes if the verdict is the expected one
 report_fragment = partial(render, "fragment.html.j2")  # verdict, counts and table, for a notebook
+
+
+def write_sarif(certificate: Mapping[str, Any]) -> str:
+    """Return the checks that are not as expected in SARIF 2.1.0, which code hosts show beside the code."""
+    certificate = printable_data(certificate)
+    sources, checks = certificate.get("sources", {}), certificate["checks"]
+    unmet = [check for check in checks if check["verdict"] != check["expected"]]
+    kinds = sorted({check["kind"] for check in unmet})
+    rules = [{"id": kind, "shortDescription": {"text": f"{kind} check"}} for kind in kinds]
+    driver = {"name": "dp-audit", "rules": rules}
+    results = [_finding(check, sources.get(check["name"], {})) for check in unmet]
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _finding(check: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": check["mechanism"]}]}
+    if source.get("file"):
+        place = {"artifactLocation": {"uri": source["file"]}}
+        location["physicalLocation"] = place | ({"region": {"startLine": source["line"]}} if source.get("line") else {})
+    return {
+        "ruleId": check["kind"],
+        "level": "error" if check["verdict"] == "FAIL" else "warning",
+        "message": {"text": f"{check['name']}: {check['verdict']}, expected {check['expected']}: {check['reason']}"},
+        "locations": [location],
+    }
+
+
 RENDERERS: dict[str, Callable[[Certificate], str]] = {
     "certificate.html": html_of,
     "certificate.md": markdown_of,
@@ -75,13 +101,6 @@ def check_fragment(record: Mapping[str, Any]) -> str:
         .get_template("fragment.html.j2")
         .render(check=printable_data(record), index=name)
     )
-
-
-def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write each rendering of a certificate into a folder; return their paths."""
-    for name, renderer in RENDERERS.items():
-        write_whole(folder / name, renderer(certificate))
-    return [folder / name for name in RENDERERS]
 
 
 @cache

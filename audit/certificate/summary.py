@@ -11,7 +11,7 @@ from typing import Any
 
 from audit import plugins
 from audit.checks.base import Check
-from audit.checks.privacy_view import NOT_AUDITED
+from audit.checks.result import NOT_AUDITED
 from audit.claims.privacy import find_relation
 from audit.records.view import RecordView
 from audit.text import count, number

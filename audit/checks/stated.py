@@ -94,8 +94,9 @@ class StatedCheck(Check):
     @classmethod
     def judge(cls, terms: Any, evidence: Any, significance: float) -> Judgment:
         """Return the judgment; evidence that ended early is INCONCLUSIVE with its cause, whatever else it holds."""
-        barred = evidence.explain_bar(significance)
-        return cls.decide(terms, evidence, significance) if barred is None else leave_open(barred)
+        if evidence.failure is not None:
+            return leave_open(evidence.failure)
+        return cls.decide(terms, evidence, significance)
 
     @property
     def stated(self) -> str:

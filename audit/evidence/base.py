@@ -1,4 +1,4 @@
-"""Define a way of looking at a privacy claim, the allowance of a check, and the confirmation of a FAIL.
+"""Define ways of looking at a privacy claim, and methods, the allowance of a check, and the confirmation of a FAIL.
 
 Each way is a frozen dataclass in a file with its gatherer: a stated law, a guess game, an enumeration. The conclusion
 is a pure function of the way and of the `Case`; `judge.py` decides by them.
@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import math
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from scipy import special
 
 from audit import plugins
 from audit.claims import Claim, Point
-from audit.defaults import DEFAULT_CONFIRMATION
 from audit.errors import InvalidArgument
 from audit.execution.sandbox import clock
 from audit.mechanism.call import BLOCK, HERE, Place, Stream
@@ -30,7 +30,7 @@ from audit.records.plain import to_plain
 from audit.records.view import Part
 from audit.statistics.bounds import POWER
 from audit.statistics.independence import OF_CALLS
-from audit.validate import Budget, Effort, Name, integer, open_probability, read_budget
+from audit.validate import DEFAULT_CONFIRMATION, Budget, Effort, Name, integer, open_probability, read_budget
 from audit.verdict import Verdict
 
 DRAWING_SHARE, FIRST_SHARE = 0.8, 0.6  # of a time limit, for drawing; of that, for the stages before fresh outputs
@@ -219,10 +219,6 @@ class Evidence:
     def __post_init__(self) -> None:
         if self.samples < 0:
             raise InvalidArgument.of("samples", "be >= 0", self.samples)
-
-    def explain_bar(self, significance: float) -> str | None:
-        """Return the reason why there can be no verdict, or None."""
-        return self.failure
 
     def unlike(self, fresh: Self) -> str | None:
         """Return how fresh outputs contradict these, so that neither speaks for the mechanism, or None."""
@@ -452,3 +448,58 @@ class Way:
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
         """Yield its parts of the section on the page."""
         return iter(())
+
+
+CoreMethod = Literal["auto", "fixed", "exact"]
+Floats = Literal["real", "audit"]
+
+
+class ListedPairs(tuple[tuple[Any, Any], ...]):
+    """The pairs that a method lists for the datasets of a check."""
+
+
+class Method(ABC):
+    """A method that an extension adds: a frozen dataclass whose fields are its settings, which a record holds.
+
+    A user writes the object, `method=audit.Enumeration(states=100)`, or its name, "enumerate", for usual settings.
+    """
+
+    way: ClassVar[str]  # its name
+    plays: ClassVar[str] = ""  # the method of the package whose evidence it brings as well
+    find: ClassVar[Any] = staticmethod(plugins.find_method)
+    list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("methods"))
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The method in words, as a page shows it."""
+
+    def require_claim(self, claim: Claim) -> None:  # noqa: B027
+        """Raise `InvalidArgument` for a claim that the method cannot judge."""
+
+    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
+        """Return the pairs that `datasets` stands for; raise `InvalidArgument` where it stands for none."""
+        raise InvalidArgument.of("datasets", "be searched with method='auto'", datasets)
+
+    def plan_budget(self, terms: Any, significance: float) -> int | None:
+        """Return the outputs per dataset that resolve a claim; None where its method of the package decides."""
+        return None
+
+    @abstractmethod
+    def gather(self, check: Any, allowance: Allowance) -> Any:
+        """Return the `PrivacyEvidence` of a check."""
+
+    def look_first(self, session: Any) -> Any:
+        """Return a `Way` of looking before the game of a session; None where there is none.
+
+        Where it keeps the claim, and looked at calls as long as those of a game, few outputs follow, which confirm it.
+        `session` has the pairs, the claim and the time.
+        """
+        return None
+
+    def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
+        """Return the epsilon of one pair, from below or estimated; a search climbs it. NaN where there is none."""
+        return math.nan
+
+
+AnyMethod = CoreMethod | Method | str  # what a check is given: the name of a method, or one

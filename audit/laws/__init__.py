@@ -3,7 +3,6 @@
 An argument outside the set that a docstring states raises `InvalidArgument`.
 """
 
-from audit.laws.density_loss import DensityLoss
 from audit.laws.outputs import (
     AtomsAndDensity,
     Finite,
@@ -18,6 +17,7 @@ from audit.laws.outputs import (
 from audit.laws.privacy_loss import (
     ARITHMETIC_TOLERANCE,
     DIRECTIONS,
+    DensityLoss,
     Direction,
     FiniteLoss,
     GaussianLoss,

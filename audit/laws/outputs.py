@@ -21,8 +21,8 @@ import numpy as np
 from scipy import special
 
 from audit.errors import InvalidArgument
-from audit.laws.density_loss import DensityLoss
 from audit.laws.privacy_loss import (
+    DensityLoss,
     FiniteLoss,
     FloatArray,
     GaussianLoss,

@@ -32,14 +32,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from audit.claims import Labeled
-from audit.defaults import DEFAULT_EXECUTOR
 from audit.errors import AuditError, InvalidArgument, WrongLength
 from audit.execution.sandbox import DRAWN, SLOTS, Drawing, Stopwatch, TimedOut, is_of_subject
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.tables import PlainTable, make_keeper, restore
 from audit.outputs.walk import Raised, identify
 from audit.text import describe_error
-from audit.validate import integer
+from audit.validate import DEFAULT_EXECUTOR, integer
 
 _WORD = 2**32
 _ADDRESS = re.compile(r"(dask|tcp|tls)://(\[[^\[\]/]+\]|[^\[\]:/]+):[0-9]{1,5}")

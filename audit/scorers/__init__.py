@@ -7,8 +7,7 @@ from audit.scorers.base import Likelihood, Score, Scorer, Training, stated_log_l
 from audit.scorers.counts import Atoms, Cells, Monotone, Residues, SeenValues
 from audit.scorers.flags import ReleasedValues, SmoothedAtoms
 from audit.scorers.rows import Coordinates, Directions, MedianDistances
-from audit.scorers.structure import Structure
-from audit.scorers.vectors import Vectors
+from audit.scorers.vectors import Structure, Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), Atoms(), SmoothedAtoms(), Cells()),  # any output

@@ -5,7 +5,7 @@ import json
 from audit.certificate.document import chain_checks, compute_seal, list_spending, make_plan, summarize
 from audit.certificate.summary import count_subjects
 from audit.certificate.verify import judge_record, read_evidence
-from audit.checks.privacy_view import ways_of
+from audit.checks.result import ways_of
 from audit.errors import InvalidCertificate
 from audit.evidence.base import Evidence
 

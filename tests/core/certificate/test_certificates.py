@@ -22,7 +22,7 @@ from rich.console import Console
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.auditor import summarize
-from audit.certificate.document import list_versions, load_certificate
+from audit.certificate.document import list_versions, load_certificate, write_renderings
 from audit.certificate.render import (
     RENDERERS,
     check_fragment,
@@ -31,11 +31,10 @@ from audit.certificate.render import (
     junit_of,
     markdown_of,
     report_fragment,
-    write_renderings,
 )
 from audit.certificate.summary import describe_sources, group_checks, is_met, tally, write_abstract
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
-from audit.checks.privacy_view import trade_off
+from audit.checks.result import trade_off
 from audit.errors import InvalidCertificate, MissingCertificate
 from audit.text import count, number, printable
 from audit.validate import Limits

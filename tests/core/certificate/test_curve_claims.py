@@ -17,7 +17,7 @@ from audit import GaussianClaim, Local, PrivacyCheck, RenyiClaim, Verdict, ZeroC
 from audit.certificate.render import markdown_of
 from audit.certificate.verify import replay
 from audit.checks.judge import PrivacyEvidence, judge
-from audit.checks.privacy_view import ways_of
+from audit.checks.result import ways_of
 from audit.claims import Point
 from audit.errors import InvalidCertificate
 from audit.evidence.base import PrivacyTerms

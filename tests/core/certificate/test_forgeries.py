@@ -9,7 +9,7 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.document import chain_checks, compute_seal, digest, load_certificate
 from audit.certificate.verify import list_notes, list_problems
-from audit.checks.privacy_view import ways_of
+from audit.checks.result import ways_of
 from audit.errors import InvalidCertificate
 from tests.core.certificate.forging import Forged, completed
 from tests.core.kinds import DivisibleCheck

@@ -12,7 +12,7 @@ from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, plugins
 from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
 from audit.certificate.verify import list_problems
-from audit.checks.privacy_view import ways_of
+from audit.checks.result import ways_of
 from audit.extensions.search import search
 from tests.offenders import refused
 
