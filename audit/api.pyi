@@ -25,7 +25,7 @@ from audit.checks.privacy import collect_evidence as collect_evidence
 from audit.checks.base import document_from as document_from
 from audit.checks.base import run_alone as run_alone
 from audit.checks.base import run_check as run_check
-from audit.checks.stated import StatedCheck as StatedCheck
+from audit.checks.base import StatedCheck as StatedCheck
 from audit.claims import Claim as Claim
 from audit.claims import Point as Point
 from audit.claims import DivergenceClaim as DivergenceClaim

@@ -26,8 +26,7 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, RateCheck, Verdict
-from audit.checks.base import run_check
-from audit.checks.stated import StatedCheck
+from audit.checks.base import StatedCheck, run_check
 from audit.evidence.base import Allowance
 from audit.mechanism.call import Stream
 from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound, summarize

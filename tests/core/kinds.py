@@ -7,8 +7,7 @@ from importlib import metadata
 import pytest
 
 from audit import plugins
-from audit.checks.base import UNNAMED, run_alone
-from audit.checks.stated import StatedCheck
+from audit.checks.base import UNNAMED, StatedCheck, run_alone
 from audit.evidence.base import Evidence, Interval, conclude
 
 CACHED = ("list_plugins", "find_check", "find_evidence", "find_method", "list_scorers", "list_first")

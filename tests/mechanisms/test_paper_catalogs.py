@@ -20,7 +20,7 @@ import pytest
 import audit
 import mechanisms
 from audit import Verdict
-from audit.checks.stated import StatedCheck
+from audit.checks.base import StatedCheck
 from benchmarks import local_classification
 from benchmarks.stability_learning.__main__ import TABLES
 from mechanisms.papers.berrett2019 import lower_bound
