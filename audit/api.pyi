@@ -1,11 +1,7 @@
 """What an extension may import, beside its own files; each name is imported from its module when it is first used."""
 
 from audit.records.plain import from_plain as from_plain
-from audit.certificate.document import find_certificate as find_certificate
 from audit.certificate.render import environment as environment
-from audit.certificate.document import write_whole as write_whole
-from audit.certificate.verify import list_problems as list_problems
-from audit.certificate.verify import require_form as require_form
 from audit.evidence.base import Allowance as Allowance
 from audit.evidence.base import name_key as name_key
 from audit.evidence.base import Evidence as Evidence
@@ -26,12 +22,6 @@ from audit.checks.base import document_from as document_from
 from audit.checks.base import run_alone as run_alone
 from audit.checks.base import run_check as run_check
 from audit.checks.base import StatedCheck as StatedCheck
-from audit.claims import Claim as Claim
-from audit.claims import Point as Point
-from audit.claims import DivergenceClaim as DivergenceClaim
-from audit.claims import claim_of as claim_of
-from audit.claims import claim_record as claim_record
-from audit.claims.privacy import require_claim as require_claim
 from audit.validate import DEFAULT_BUDGET as DEFAULT_BUDGET
 from audit.validate import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
 from audit.validate import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE
@@ -55,15 +45,9 @@ from audit.evidence.stated_law import StatedLaw as StatedLaw
 from audit.evidence.stated_law import stated_loss as stated_loss
 from audit.mechanism.call import BLOCK as BLOCK
 from audit.mechanism.call import Side as Side
-from audit.execution.sandbox import TimedOut as TimedOut
-from audit.execution.sandbox import clock as clock
-from audit.execution.sandbox import is_of_subject as is_of_subject
 from audit.mechanism.call import Stream as Stream
 from audit.mechanism.call import entropy_from as entropy_from
 from audit.mechanism.call import Place as Place
-from audit.execution.workers import Pool as Pool
-from audit.execution.workers import open_pool as open_pool
-from audit.execution.workers import pack as pack
 from audit.lazy import attach as attach
 from audit.mechanism.call import Subject as Subject
 from audit.mechanism.call import show as show
@@ -85,22 +69,8 @@ from audit.outputs.encode import concatenate as concatenate
 from audit.plugins import Command as Command
 from audit.plugins import Plugin as Plugin
 from audit.runner import read_list as read_list
-from audit.scorers import Score as Score
-from audit.scorers import Scorer as Scorer
-from audit.scorers import Training as Training
-from audit.text import describe_error as describe_error
-from audit.text import count as count
-from audit.text import count_of as count_of
-from audit.text import interval as interval
-from audit.text import number as number
-from audit.text import printable as printable
-from audit.text import printable_data as printable_data
 from audit.verdict import AnyResult as AnyResult
 from audit.verdict import BASES as BASES
-from audit.scorers.base import LikelihoodRatio as LikelihoodRatio
-from audit.scorers.base import RatioTable as RatioTable
-from audit.scorers.base import stated_log_likelihood as stated_log_likelihood
-from audit.scorers.base import numeric_columns as numeric_columns
 from audit.scorers.counts import CERTAIN as CERTAIN
 from audit import validate as validate
 from audit.execution import sandbox as sandbox
@@ -112,3 +82,11 @@ from audit.statistics import bounds as bounds
 from audit.records import view as view
 from audit.certificate import summary as summary
 from audit.outputs import walk as walk
+from audit import text as text
+from audit import claims as claims
+from audit import scorers as scorers
+from audit.execution.workers import Pool as Pool
+from audit.execution.workers import open_pool as open_pool
+from audit.execution.workers import pack as pack
+from audit.certificate import document as document
+from audit.certificate import verify as verify

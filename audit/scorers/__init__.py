@@ -3,7 +3,16 @@
 A new scorer is a `Scorer` in a file of this folder, and its entry below.
 """
 
-from audit.scorers.base import Likelihood, Score, Scorer, Training, stated_log_likelihood
+from audit.scorers.base import (
+    Likelihood,
+    LikelihoodRatio,
+    RatioTable,
+    Score,
+    Scorer,
+    Training,
+    numeric_columns,
+    stated_log_likelihood,
+)
 from audit.scorers.counts import Atoms, Cells, Monotone, Residues, SeenValues
 from audit.scorers.flags import ReleasedValues, SmoothedAtoms
 from audit.scorers.rows import Coordinates, Directions, MedianDistances
@@ -16,4 +25,7 @@ SCORERS: tuple[Scorer, ...] = (
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()))
 
-__all__ = ["SCORERS", "SLOW_SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]
+__all__ = [
+    "SCORERS", "SLOW_SCORERS", "LikelihoodRatio", "RatioTable", "Score", "Scorer", "Training", "numeric_columns",
+    "stated_log_likelihood",
+]  # fmt: skip

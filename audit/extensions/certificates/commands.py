@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from audit import load_certificate
-from audit.api import cli, count_of, find_certificate, list_problems, printable, require_form
+from audit.api import cli, document, text, verify
 from audit.extensions.certificates.changes import list_changes
 from audit.extensions.certificates.statement import make_statement
 
@@ -23,11 +23,11 @@ def attest_command(directory: Path) -> int:
     certificate that contradicts itself is refused.
     """
     certificate = load_certificate(directory)
-    if problems := list_problems(certificate):
+    if problems := verify.list_problems(certificate):
         return cli.print_contradictions(problems, "the certificate is not whole: {} problems")
     if status := cli.print_unverified_checks(certificate):
         return status
-    click.echo(json.dumps(make_statement(certificate, find_certificate(directory)), indent=1))
+    click.echo(json.dumps(make_statement(certificate, document.find_certificate(directory)), indent=1))
     return 0
 
 
@@ -41,10 +41,12 @@ def diff_command(old: Path, new: Path) -> int:
     Worse are: verdicts, claims that changed, larger tolerances, an expectation other than PASS, lost checks.
     """
     before, after = load_certificate(old), load_certificate(new)
-    require_form(before)
-    require_form(after)
+    verify.require_form(before)
+    verify.require_form(after)
     found = list_changes(before, after)
     worse = sum(change.is_regression for change in found)
-    summary = f"{worse} got worse, {len(found) - worse} other changes, in {count_of(len(after['checks']), 'check')}"
-    click.echo("\n".join([*map(printable, found), summary]))
+    summary = (
+        f"{worse} got worse, {len(found) - worse} other changes, in {text.count_of(len(after['checks']), 'check')}"
+    )
+    click.echo("\n".join([*map(text.printable, found), summary]))
     return 1 if worse else cli.print_unverified_checks(before, after)

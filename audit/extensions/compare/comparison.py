@@ -27,16 +27,14 @@ from audit.api import (
     Outputs,
     Place,
     Stream,
+    document,
     environment,
-    interval,
     name_key,
-    number,
     open_pool,
-    printable_data,
     read_list,
     terminal,
+    text,
     validate,
-    write_whole,
 )
 from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
 
@@ -232,8 +230,8 @@ class ComparisonReport(AnyResult):
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write the certificate, `comparison.json` and `comparison.md`; return the path of `comparison.json`."""
         path = self.report.save(directory).with_name("comparison.json")
-        write_whole(path, json.dumps(self.table, indent=1, allow_nan=False) + "\n")
-        write_whole(path.with_suffix(".md"), render_comparisons(self.table))
+        document.write_whole(path, json.dumps(self.table, indent=1, allow_nan=False) + "\n")
+        document.write_whole(path.with_suffix(".md"), render_comparisons(self.table))
         return path
 
     def _comparison(self, comparison: Comparison, checks: Mapping[str, Any]) -> Row:
@@ -332,7 +330,7 @@ def _stream(seed: int, comparison: Comparison, one: Implementation, use: str) ->
 def measure_waste(row: Row) -> str:
     """Return claimed epsilon over the epsilon of the noise: 1 is tight. From a certified bound it is an upper bound."""
     factor = row["wasted"]
-    return "–" if factor is None else f"{'≤ ' if factor['at_most'] else ''}{number(factor['factor'], 3)}"
+    return "–" if factor is None else f"{'≤ ' if factor['at_most'] else ''}{text.number(factor['factor'], 3)}"
 
 
 def mean_error(row: Row) -> str:
@@ -340,7 +338,7 @@ def mean_error(row: Row) -> str:
     errors = row["errors"]
     if errors is None:
         return "–"
-    return f"{number(errors['mean'])} ± {number(errors['standard_error'], 2)}"
+    return f"{text.number(errors['mean'])} ± {text.number(errors['standard_error'], 2)}"
 
 
 def speed(row: Row) -> str:
@@ -355,14 +353,16 @@ _COLUMNS = (
     terminal.Column("implementation", lambda row: row["name"], "left", wraps=True),
     terminal.Column("verdict", terminal.verdict_text, "left"),
     terminal.Column("basis", lambda row: row["basis"].replace("none", ""), "left"),
-    terminal.Column("certified ε ≥", lambda row: number(row["certified_epsilon"])),
-    terminal.Column("exact ε", lambda row: number(row["exact_epsilon"])),
+    terminal.Column("certified ε ≥", lambda row: text.number(row["certified_epsilon"])),
+    terminal.Column("exact ε", lambda row: text.number(row["exact_epsilon"])),
     terminal.Column("noise wasted", measure_waste),
     terminal.Column("mean error", mean_error, wraps=True),
     terminal.Column(
-        "median error", lambda row: interval(row["errors"]["median_interval"]) if row["errors"] else "–", wraps=True
+        "median error",
+        lambda row: text.interval(row["errors"]["median_interval"]) if row["errors"] else "–",
+        wraps=True,
     ),
-    terminal.Column("× best", lambda row: number(row["relative_error"], 3)),
+    terminal.Column("× best", lambda row: text.number(row["relative_error"], 3)),
     terminal.Column("outputs/s", speed),
 )
 
@@ -375,12 +375,12 @@ def sentences(comparison: Row) -> list[str]:
 def render_comparisons(table: Row) -> str:
     """Return comparisons as Markdown; everything that it shows is escaped."""
     (legend,) = _lines("legend", table=table)
-    words = {"table": printable_data(table), "columns": _COLUMNS, "legend": legend, "sentences": sentences}
+    words = {"table": text.printable_data(table), "columns": _COLUMNS, "legend": legend, "sentences": sentences}
     return environment(__package__).get_template("comparison.md.j2").render(words)
 
 
 def print_comparisons(console: Console, table: Row) -> None:
-    for comparison in printable_data(table)["comparisons"]:
+    for comparison in text.printable_data(table)["comparisons"]:
         console.print(Text(f"\n{comparison['name']}: {comparison['claim']}", style="bold"))
         terminal.print_table(console, _COLUMNS, comparison["implementations"])
         for sentence in sentences(comparison):
@@ -392,5 +392,7 @@ def print_comparisons(console: Console, table: Row) -> None:
 
 def _lines(macro: str, **words: Row) -> list[str]:
     """Return the lines of a macro of sentences.txt.j2; each ends with a line feed, and the text in it has none."""
-    said = getattr(environment(__package__).get_template("sentences.txt.j2").module, macro)(**printable_data(words))
+    said = getattr(environment(__package__).get_template("sentences.txt.j2").module, macro)(
+        **text.printable_data(words)
+    )
     return [line for line in said.split("\n") if line]

@@ -29,10 +29,10 @@ from audit.api import (
     Subject,
     TestDesign,
     Texts,
-    Training,
     bounds,
     choose_events,
     concatenate,
+    scorers,
     validate,
 )
 
@@ -159,7 +159,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
     if runs < 2 or max(on_first, runs - on_first) > left_out:
         return None
     design = TestDesign(0.0, TestDesign.critical_value(level), 2 * training, runs, 0.0)
-    events = choose_events(Training(first[:training], second[:training], None, (None, None)), [design])[0]
+    events = choose_events(scorers.Training(first[:training], second[:training], None, (None, None)), [design])[0]
     if events is None:
         return None
     played = first[training : training + on_first], second[training : training + runs - on_first]

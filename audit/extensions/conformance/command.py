@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.api import UnknownTarget, cli, import_target, printable
+from audit.api import UnknownTarget, cli, import_target, text
 
 if TYPE_CHECKING:
     from audit.extensions.conformance.findings import Finding
@@ -63,7 +63,7 @@ def conformance_command(
         )
         counts = ", ".join(f"{count} {status}" for status, count in count_statuses(found).items())
         pairs = sum(cell.pairs for cell in found)
-        click.echo(printable(f"{library.name} {library.version}".strip() + f": {counts}; {pairs:,} pairs"))
+        click.echo(text.printable(f"{library.name} {library.version}".strip() + f": {counts}; {pairs:,} pairs"))
         findings += found
         if table is not None:
             save(table, library, found)
@@ -76,7 +76,7 @@ def conformance_command(
 def _tell(cell: Finding) -> None:
     """Print a finding that accuses a library, or is not decided."""
     if cell.fails or cell.is_open:
-        click.echo(printable(f"{cell.status}  {cell.query}, {cell.case}: {cell.reason}"))
+        click.echo(text.printable(f"{cell.status}  {cell.query}, {cell.case}: {cell.reason}"))
 
 
 def _libraries(target: str) -> list[Library]:

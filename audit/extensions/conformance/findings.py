@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audit import Verdict
-from audit.api import InvalidArgument, StatedLaw, write_whole
+from audit.api import InvalidArgument, StatedLaw, document
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.cells import Cell, CellPart, FirstLook
 from audit.extensions.conformance.library import Library
@@ -175,7 +175,9 @@ def save(path: Path, library: Library, findings: Iterable[Finding]) -> None:
     head = {"format": FORMAT, "library": library.name, "version": library.version, "relation": library.relation}
     quotes = {name: answer.quote for name, answer in library.answers.items() if answer.quote != library.quote}
     plain = [{name: value for name, value in row._asdict().items() if value not in (None, "", 0, 0.0)} for row in rows]
-    write_whole(path, json.dumps({**head, "quote": library.quote, "quotes": quotes, "cells": plain}, indent=1) + "\n")
+    document.write_whole(
+        path, json.dumps({**head, "quote": library.quote, "quotes": quotes, "cells": plain}, indent=1) + "\n"
+    )
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Finding]]:

@@ -23,7 +23,6 @@ import numpy as np
 from audit import Verdict
 from audit.api import (
     Case,
-    DivergenceClaim,
     EventPair,
     Finding,
     Judgment,
@@ -32,11 +31,11 @@ from audit.api import (
     Stream,
     Way,
     bounds,
-    claim_of,
-    count,
+    claims,
     independence,
     laws,
     leave_open,
+    text,
     validate,
     view,
 )
@@ -120,7 +119,11 @@ class DivergenceTest(Way):
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the bound exceeds the claimed divergence; else INCONCLUSIVE: it takes the game's place."""
         claim = case.terms.claim
-        if case.evidence.is_dependent or not isinstance(claim, DivergenceClaim) or self.order not in claim.orders:
+        if (
+            case.evidence.is_dependent
+            or not isinstance(claim, claims.DivergenceClaim)
+            or self.order not in claim.orders
+        ):
             return Finding()  # of a larger order than is claimed, nothing follows
         if (dependence := self.calls.explain_dependence()) is not None:
             return Finding(obstacle=leave_open(dependence))
@@ -136,7 +139,7 @@ class DivergenceTest(Way):
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
         """Yield where it counts other outputs than its calls, or is of an order that the claim does not bound."""
-        if self.order not in getattr(claim_of(record["claim"]), "orders", ()):
+        if self.order not in getattr(claims.claim_of(record["claim"]), "orders", ()):
             yield f"its test of the divergence is of order {self.order:g}, which the claim does not bound"
         if not self.calls.agree_with(self.counts):
             yield "its test of the divergence counts other outputs than its calls"
@@ -144,7 +147,9 @@ class DivergenceTest(Way):
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[view.Part]:
         """Yield the counts of the cells."""
-        rows = [(count(at + 1), *map(count, sides)) for at, sides in enumerate(zip(*way["counted"], strict=True))]
+        rows = [
+            (text.count(at + 1), *map(text.count, sides)) for at, sides in enumerate(zip(*way["counted"], strict=True))
+        ]
         title = f"Cells of the score on pair {way['pair']}, from low to high, counted on fresh outputs"
         yield view.Part(title, head=("cell", "left", "right"), rows=rows)
 
@@ -155,7 +160,7 @@ def test_divergence(session: Session, training: Any) -> DivergenceTest | None:
     The training outputs fitted the score, which may flatter it: fresh ones decide whether there is a test, and which.
     """
     claim, choice = session.terms.claim, training.choice
-    if not isinstance(claim, DivergenceClaim) or choice is None:
+    if not isinstance(claim, claims.DivergenceClaim) or choice is None:
         return None
     if choice.events.estimated_bound > choice.point.epsilon:  # one point refutes it
         return None
@@ -228,7 +233,7 @@ def _read_cells(played: Sequence[tuple[bounds.GameCounts, independence.CallStati
     return tuple(left), tuple(_split([(game.right_plus, game.right_minus, game.right_abstain) for game in games]))
 
 
-def _find_excess(claim: DivergenceClaim, cells: np.ndarray, level: float) -> tuple[float, laws.Direction] | None:
+def _find_excess(claim: claims.DivergenceClaim, cells: np.ndarray, level: float) -> tuple[float, laws.Direction] | None:
     """Return the order and the direction whose bound exceeds the claim by the largest share; None if none does."""
     excess = {
         (order, direction): renyi_lower_bound(turned, turned, order, level) - claim.divergence_at(order)

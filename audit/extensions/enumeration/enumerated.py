@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 from audit import Verdict
-from audit.api import Case, Finding, Judgment, Point, Way, leave_open, validate, walk
+from audit.api import Case, Finding, Judgment, Way, claims, leave_open, validate, walk
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, bracket_exponential, delta_bracket
 from audit.extensions.enumeration.real_outputs import FEWER, OUTPUTS, contradiction, hold
 
@@ -105,7 +105,7 @@ class Enumerated(Way):
             trained_on=math.inf,
         )
 
-    def decide(self, point: Point) -> Judgment:
+    def decide(self, point: claims.Point) -> Judgment:
         """Judge the laws of all pairs at one (epsilon, delta)."""
         if not point.epsilon <= LARGEST:  # a claim there would take its time, and promise nothing
             return leave_open(f"no claim beyond epsilon = {LARGEST:g} is judged by enumeration")
@@ -139,7 +139,7 @@ class Enumerated(Way):
         said = f"{how} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
         return Judgment(Verdict.PASS, self.basis, said, scope=tuple(scope))
 
-    def find_event(self, point: Point) -> tuple[int, str, str] | None:
+    def find_event(self, point: claims.Point) -> tuple[int, str, str] | None:
         """Return the outputs of one pair that are more likely on one dataset than the claim allows."""
         if self._is_open:
             return None

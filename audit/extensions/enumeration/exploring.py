@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import is_of_subject, walk
+from audit.api import sandbox, walk
 from audit.extensions.enumeration.absorbing_chain import (
     EXACT,
     Arithmetic,
@@ -182,7 +182,7 @@ class Explorer:
         except EndOfRun:
             raise
         except BaseException as error:
-            if not is_of_subject(error):
+            if not sandbox.is_of_subject(error):
                 raise
             return walk.Raised(error)
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, ClassVar, get_args
 
 from audit import PrivacyCheck
-from audit.api import Allowance, Claim, InvalidArgument, ListedPairs, Method, PrivacyEvidence, number, validate
+from audit.api import Allowance, InvalidArgument, ListedPairs, Method, PrivacyEvidence, claims, text, validate
 from audit.extensions.enumeration.enumerated import LARGEST, enumerate_pairs
 from audit.extensions.enumeration.real_outputs import Source
 
@@ -67,9 +67,9 @@ class Enumeration(Method):
     @property
     def words(self) -> str:
         said = "the output law of the code itself, by following every random choice"
-        return f"{said}, up to a residual of {number(self.residual)}"
+        return f"{said}, up to a residual of {text.number(self.residual)}"
 
-    def require_claim(self, claim: Claim) -> None:
+    def require_claim(self, claim: claims.Claim) -> None:
         """Raise for a claim about a curve: one point of it would prove less than is claimed."""
         if claim.is_curve:
             raise InvalidArgument.of("claim", "be an (epsilon, delta) claim for method 'enumerate'", claim)
@@ -77,7 +77,7 @@ class Enumeration(Method):
         if epsilon > LARGEST:
             raise InvalidArgument.of("claim", f"have an epsilon of at most {LARGEST:g} for method 'enumerate'", epsilon)
 
-    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
+    def list_pairs(self, datasets: Any, claim: claims.Claim) -> ListedPairs:
         """Return every neighboring pair of a list of datasets."""
         if not isinstance(datasets, Sequence) or isinstance(datasets, (str, bytes)):
             raise InvalidArgument.of("datasets", "be a list of all datasets, for method 'enumerate'", datasets)

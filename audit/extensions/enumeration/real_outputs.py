@@ -30,7 +30,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import PerCall, entropy_from, is_of_subject, pack, sandbox, walk
+from audit.api import PerCall, entropy_from, pack, sandbox, walk
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw, Table
 
 Source = Literal["numpy", "random", "random_state"]
@@ -156,7 +156,7 @@ def _output(call: Callable[[], Any]) -> str:
     except walk.CannotKeep:
         return OTHERS
     except BaseException as error:
-        if not is_of_subject(error):
+        if not sandbox.is_of_subject(error):
             raise
         return str(walk.Raised(error))
 

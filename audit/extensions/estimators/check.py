@@ -18,16 +18,16 @@ from audit.api import (
     Allowance,
     AnyMethod,
     BadBatch,
-    Claim,
     Evidence,
     InvalidArgument,
     PrivacyEvidence,
     PrivacyJudgment,
-    describe_error,
+    claims,
     document_from,
     entropy_from,
     judge,
     run_alone,
+    text,
     validate,
     walk,
 )
@@ -194,7 +194,7 @@ class EstimatorCheck(PrivacyCheck):
         except (walk.CannotKeep, BadBatch) as error:
             return EstimatorEvidence(examined.used, failure=f"a fit left an object that cannot be examined: {error}")
         except Exception as error:
-            said = f"the estimator raised {type(error).__name__}: {describe_error(error)}"
+            said = f"the estimator raised {type(error).__name__}: {text.describe_error(error)}"
             return EstimatorEvidence(examined.used, failure=said)
         if any(each.outcome == "broken" for each in found):
             return EstimatorEvidence(examined.used, properties=found)
@@ -258,7 +258,7 @@ def _read_claim(fits: Fits, data: Any) -> PrivacyClaim:
         with entropy_from(np.random.default_rng(0)), heard():
             stated = statement_of(fit_copy(learner, data))
     except Exception as error:
-        said = f"`estimator` must be fitted by X and y, got {type(error).__name__}: {describe_error(error)}"
+        said = f"`estimator` must be fitted by X and y, got {type(error).__name__}: {text.describe_error(error)}"
         raise InvalidArgument(said) from error
     name = type(learner).__name__
     if stated is None:
@@ -278,7 +278,7 @@ def check_estimator(
     estimator: Any,
     X: Any,
     y: Any | None = None,
-    claim: Claim | None = None,
+    claim: claims.Claim | None = None,
     *,
     points: Any | None = None,
     public: Sequence[str] = (),

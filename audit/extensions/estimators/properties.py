@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import describe_error, entropy_from, walk
+from audit.api import entropy_from, text, walk
 from audit.extensions.estimators.fits import SOURCES, Fits, fit_copy, fixed_places, heard, list_moves
 from audit.extensions.estimators.neighbors import Pair, paths
 
@@ -63,7 +63,7 @@ class PropertiesReader:
             try:
                 outcome, said = test()
             except Exception as error:
-                outcome, said = "open", f"raised {type(error).__name__}: {describe_error(error)}"
+                outcome, said = "open", f"raised {type(error).__name__}: {text.describe_error(error)}"
             yield Property(name, outcome, self.used - before, said)
 
     def read(self, dataset: Any, fits: int) -> Any:

@@ -23,16 +23,7 @@ from audit import (
     ZeroConcentratedClaim,
     run,
 )
-from audit.api import (
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
-    Claim,
-    InvalidArgument,
-    cli,
-    printable,
-    terminal,
-    validate,
-)
+from audit.api import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, InvalidArgument, claims, cli, terminal, text, validate
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _YES, _NO = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
@@ -76,7 +67,7 @@ def take_claim(command: Callable[..., Any]) -> Callable[..., Any]:
     return whole
 
 
-def make_claim(epsilon: float | None, delta: float, rho: float | None, mu: float | None, relation: str) -> Claim:
+def make_claim(epsilon: float | None, delta: float, rho: float | None, mu: float | None, relation: str) -> claims.Claim:
     """Return the claim that the options state."""
     neighbors = _RELATIONS[relation]()
     if [epsilon, rho, mu].count(None) != 2 or (delta and epsilon is None):
@@ -100,8 +91,8 @@ def make_claim(epsilon: float | None, delta: float, rho: float | None, mu: float
 @cli.setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 @cli.setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
 def outputs_command(
-    left: Path, right: Path | None, by: str | None, columns: Sequence[str], claim: Claim, tolerance: float | None,
-    significance: float, seed: int, **shown: Any,
+    left: Path, right: Path | None, by: str | None, columns: Sequence[str], claim: claims.Claim,
+    tolerance: float | None, significance: float, seed: int, **shown: Any,
 ) -> int:  # fmt: skip
     """Audit outputs of a mechanism on two neighboring datasets, LEFT and RIGHT.
 
@@ -134,7 +125,8 @@ def outputs_command(
 @take_claim
 @cli.setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 def scores_command(
-    file: Path, left_out: Path | None, score: str, member: str | None, claim: Claim, significance: float, **shown: Any,
+    file: Path, left_out: Path | None, score: str, member: str | None, claim: claims.Claim, significance: float,
+    **shown: Any,
 ) -> int:  # fmt: skip
     """Audit the scores of canaries in one training run, higher for those that seem to be included.
 
@@ -221,7 +213,7 @@ def run_one(
     elif as_json:
         click.echo(json.dumps(result.to_dict(), indent=1))
     else:
-        click.echo("\n".join(map(printable, str(result).splitlines())))
+        click.echo("\n".join(map(text.printable, str(result).splitlines())))
         if out is not None:
             click.echo(f"certificate: {out / 'certificate.json'}")
     return int(report.verdict.exit_status)

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from audit import Neighbors, PrivacyCheck, PrivacyResult, SubjectFailed, Verdict
-from audit.api import (  # fmt: skip
+from audit.api import (
     BLOCK,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
     DRAWN_BEFORE,
-    Claim,
     InvalidArgument,
-    require_claim,
+    claims,
     run_alone,
 )
 
@@ -82,7 +81,7 @@ class Handout:
 def check_outputs(
     left: Any,
     right: Any,
-    claim: Claim,
+    claim: claims.Claim,
     *,
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS,
@@ -160,10 +159,10 @@ def _read_outputs(outputs: Any, name: str) -> Any:
 
 
 def make_check(
-    left: Drawn, right: Drawn, claim: Claim, tolerance: float | None, expected: Verdict, name: str, seed: int
+    left: Drawn, right: Drawn, claim: claims.Claim, tolerance: float | None, expected: Verdict, name: str, seed: int
 ) -> tuple[PrivacyCheck, int]:
     """Return the check of two lists of outputs, and the outputs of each that it may use."""
-    require_claim(claim)
+    claims.require_claim(claim)
     for side in (left, right):
         if len(side) < FEWEST:
             raise InvalidArgument(f"{side.source} has {len(side):,} outputs; at least {FEWEST:,} are needed")

@@ -16,9 +16,9 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
-    Claim,
     InvalidArgument,
     UnknownTarget,
+    claims,
     cli,
     import_target,
 )
@@ -45,8 +45,8 @@ from audit.extensions.files.tables import is_table, read_rows
 @cli.setting("--seed", 0, "The same seed gives the same evidence.")
 @cli.setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
 def function_command(
-    target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, frames: bool, claim: Claim,
-    budget: Any, significance: float, seed: int, timeout: float, **shown: Any,
+    target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, frames: bool,
+    claim: claims.Claim, budget: Any, significance: float, seed: int, timeout: float, **shown: Any,
 ) -> int:  # fmt: skip
     """Audit one function on two neighboring datasets, LEFT and RIGHT.
 

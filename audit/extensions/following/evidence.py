@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from audit import Verdict
-from audit.api import Case, Claim, Finding, Judgment, Way, bounds, claim_of, from_plain, laws, number, validate, view
+from audit.api import Case, Finding, Judgment, Way, bounds, claims, from_plain, laws, text, validate, view
 from audit.extensions.following.ledger import DRAWS, OBSERVATIONS, NoiseLedger
 
 LEFT_OUT = 0.05  # the largest delta' of a PASS
@@ -28,7 +28,7 @@ _LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' 
 Law = tuple[tuple[validate.Probability, validate.Probability], ...]  # of every output, its probabilities
 
 
-def plan_runs(claim: Claim, significance: float, pairs: int, left_out: float) -> int:
+def plan_runs(claim: claims.Claim, significance: float, pairs: int, left_out: float) -> int:
     """Return the runs in a direction of one of some pairs that bound delta' by `left_out`, also where one is bad."""
     routes = 2 if claim.point.delta and not claim.is_curve else 1
     return math.ceil(1.5 * math.log(significance / pairs / routes / 2 / ATTEMPTS) / math.log1p(-left_out))
@@ -50,7 +50,7 @@ def _sum_excess(law: Iterable[tuple[float, float]], epsilon: float) -> float:
     return min(1.0, math.fsum(max(0.0, p - math.exp(epsilon) * q) for p, q in law))
 
 
-def is_kept(claim: Claim, epsilon: float, mu: float) -> bool:
+def is_kept(claim: claims.Claim, epsilon: float, mu: float) -> bool:
     """Return whether a claim follows from a pure bound and one of Gaussian noise.
 
     Gaussian kernels are exchanged first (Smith & Thakurta 2022, fully adaptive composition), then the others. Of a
@@ -195,7 +195,7 @@ class Bound:
         both = zip(self.bad, self.runs, strict=True)
         return any(bad > max(1.0, (delta + _UNLIKE) * runs) for bad, runs in both)
 
-    def keeps(self, claim: Claim, significance: float) -> bool:
+    def keeps(self, claim: claims.Claim, significance: float) -> bool:
         """Return whether the claim holds up to delta'."""
         if self.reason:
             return False
@@ -266,7 +266,7 @@ class Followed(Way):
         scope = f"confidence {1 - case.significance:g}", calls, trusted
         return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=scope))
 
-    def _describe_doubt(self, claim: Claim) -> str:
+    def _describe_doubt(self, claim: claims.Claim) -> str:
         """Return by how much an exact law, or the worst run, costs more than is claimed; empty where it does not."""
         exact = max((bound.epsilon for bound in self.bounds if bound.shift == "exact"), default=0.0)
         if exact and not is_kept(claim, exact, 0.0):
@@ -286,7 +286,7 @@ class Followed(Way):
         followed = [bound for bound in self.bounds if bound.is_followed and bound.outputs_per_call != 1]
         if any(set(bound.runs) != {bound.outputs_per_call} for bound in followed):
             yield "its noise was followed in calls of other sizes than were certified"
-        claim, settings = claim_of(record["claim"]), record["settings"]
+        claim, settings = claims.claim_of(record["claim"]), record["settings"]
         stated = settings.get("method")
         if self.most_left_out != (stated.get("left_out", LEFT_OUT) if isinstance(stated, Mapping) else LEFT_OUT):
             yield "its settings leave out another share of runs"
@@ -314,8 +314,8 @@ class Followed(Way):
             yield "noise", f"not followed: {reasons[0]}"
         else:
             worst = max(way["bounds"], key=lambda bound: float(bound["epsilon"]) + float(bound["mu"]))
-            mu = f", μ ≤ {number(worst['mu'])}" if worst["mu"] else ""
-            yield "noise followed", f"ε ≤ {number(worst['epsilon'])}{mu} in {sum(worst['runs']):,} runs"
+            mu = f", μ ≤ {text.number(worst['mu'])}" if worst["mu"] else ""
+            yield "noise followed", f"ε ≤ {text.number(worst['epsilon'])}{mu} in {sum(worst['runs']):,} runs"
 
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[view.Part]:
@@ -323,8 +323,8 @@ class Followed(Way):
         if way["ledger"] is None or way["ledger"]["reason"]:
             return
         ledger = from_plain(NoiseLedger, way["ledger"])
-        text = f"The lines that draw noise, in the run whose shift costs most. {ledger.left_out}".strip()
-        yield view.Part("Ledger of the code", text, head=DRAWS, rows=[entry.cells for entry in ledger.draws])
-        text = "The lines where noise becomes a number or a decision."
+        said = f"The lines that draw noise, in the run whose shift costs most. {ledger.left_out}".strip()
+        yield view.Part("Ledger of the code", said, head=DRAWS, rows=[entry.cells for entry in ledger.draws])
+        said = "The lines where noise becomes a number or a decision."
         seen = [entry.cells for entry in ledger.observations]
-        yield view.Part("Observations of the noise", text, head=OBSERVATIONS, rows=seen)
+        yield view.Part("Observations of the noise", said, head=OBSERVATIONS, rows=seen)

@@ -15,9 +15,9 @@ from audit.api import (
     UNNAMED,
     Allowance,
     AnyMethod,
-    Claim,
     InvalidArgument,
     PrivacyEvidence,
+    claims,
     document_from,
     encode,
     run_alone,
@@ -263,7 +263,7 @@ def _text(value: Any) -> str:
 @document_from(InteractiveCheck)
 def check_interactive(
     make: Any,
-    claim: Claim,
+    claim: claims.Claim,
     pairs: Sequence[tuple[Any, Any]] = (),
     *,
     analyst: Any,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from audit import SubjectFailed
-from audit.api import InvalidArgument, PerCall, describe_error, is_of_subject, laws, validate, walk
+from audit.api import InvalidArgument, PerCall, laws, sandbox, text, validate, walk
 
 _LONGEST = 10_000  # moves of one conversation: an analyst that asks on is taken for one that never ends
 _AS_THEY_ARE = frozenset({float, int, bool, type(None), np.float64})  # types of answers that no look is wasted on
@@ -79,7 +79,7 @@ class Conversation(PerCall):
         try:
             opened = self.open(dataset, rng)
         except BaseException as error:
-            if isinstance(error, SubjectFailed) or not is_of_subject(error):
+            if isinstance(error, SubjectFailed) or not sandbox.is_of_subject(error):
                 raise
             return walk.Raised(error)
         return tuple(
@@ -199,8 +199,8 @@ class Moves:
             if one in usual or other in usual:
                 ways += [([one, other] * self.length)[: self.length], [one] * half + [other] * (self.length - half)]
         for one, at in places:
-            for text in _HOSTILE:
-                hostile = [*one[:at], text, *one[at + 1 :]]
+            for said in _HOSTILE:
+                hostile = [*one[:at], said, *one[at + 1 :]]
                 ways += [[hostile] + [each] * (self.length - 1) for each in (one, hostile)]
         return [[list(move) for move in way] for way in ways]
 
@@ -244,7 +244,7 @@ def _next(step: Callable[[], Any]) -> Any:
     except StopIteration:
         return OVER
     except Exception as error:
-        said = f"could not be asked: the analyst raised {type(error).__name__}: {describe_error(error)}"
+        said = f"could not be asked: the analyst raised {type(error).__name__}: {text.describe_error(error)}"
         raise SubjectFailed("raised by the analyst", said) from error
 
 
@@ -257,10 +257,10 @@ def answer_to(opened: Any, move: Any) -> Any:
         target, name, *arguments = (opened, *move) if isinstance(move[0], str) else move
         return getattr(target, name)(*arguments)
     except BaseException as error:
-        if not is_of_subject(error):
+        if not sandbox.is_of_subject(error):
             raise
         if target is None and not _is_move(move):
             raise SubjectFailed("raised by the analyst", f"could not be asked: {move!r} is no move") from None
         if isinstance(error, AttributeError) and error.obj is target and error.name == name is not None:
             raise SubjectFailed("raised by the analyst", f"could not be asked: it has no method {name!r}") from None
-        return Refusal(f"{type(error).__name__}: {describe_error(error)}")
+        return Refusal(f"{type(error).__name__}: {text.describe_error(error)}")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audit import PrivacyCheck, PrivacyResult, Verdict, check_privacy
-from audit.api import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, Claim, document_from, validate
+from audit.api import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, claims, document_from, validate
 
 DEFAULT_PRECISION_BUDGET = 10_000
 
@@ -12,7 +12,7 @@ DEFAULT_PRECISION_BUDGET = 10_000
 @document_from(PrivacyCheck)
 def check_precision(
     mechanism: Any,
-    claim: Claim,
+    claim: claims.Claim,
     pairs: Sequence[tuple[Any, Any]],
     *,
     tolerance: float | None = None,

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import CERTAIN, Outputs, RatioTable, Score, Scorer, Training, numeric_columns
+from audit.api import CERTAIN, Outputs, scorers
 
 # Scorers of bits: tuned by `tests/extensions/precision`, `benchmarks.overhead`
 MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
@@ -60,7 +60,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-def guess_answers(training: Training) -> list[AnswerPair]:
+def guess_answers(training: scorers.Training) -> list[AnswerPair]:
     """Return distinct guesses that differ between the sides and have the shape of an output; a known query first."""
     shape = training.left.numbers.shape[1:]
     if shape != training.right.numbers.shape[1:]:
@@ -127,7 +127,7 @@ def _views(dataset: Any) -> list[np.ndarray]:
     return arrays
 
 
-def _whole(training: Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
+def _whole(training: scorers.Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
     """Yield whole numbers near the medians; for a vector, the nearest ones."""
     sides = [side.numbers.reshape(len(side), -1) for side in training.sides]
     if any(np.isnan(side).all(axis=0).any() or not len(side) for side in sides):
@@ -139,7 +139,7 @@ def _whole(training: Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
 
 
 @dataclass(frozen=True)
-class ReachScore(Score):
+class ReachScore(scorers.Score):
     """40 for each coordinate that only the left answer reaches, -40 for each that only the right one does."""
 
     answers: AnswerPair
@@ -187,13 +187,13 @@ class RoundTripScore(ReachScore):
 
 
 @dataclass(frozen=True)
-class RoundTrips(Scorer):
+class RoundTrips(scorers.Scorer):
     """Propose the guesses of the exact answers that their own outputs do not contradict, most informative first."""
 
     learned = False
 
-    def propose(self, training: Training) -> Sequence[Score]:
-        sides = numeric_columns(training)
+    def propose(self, training: scorers.Training) -> Sequence[scorers.Score]:
+        sides = scorers.numeric_columns(training)
         if sides is None:
             return []
         rated = []
@@ -223,18 +223,18 @@ class InverseCdfScore(ReachScore):
 
 
 @dataclass(frozen=True)
-class InverseCdf(Scorer):
+class InverseCdf(scorers.Scorer):
     """Propose the guesses of answers and scale under which the sampler gives (nearly) every training output."""
 
     epsilon: float
     learned = False
 
-    def propose(self, training: Training) -> Sequence[Score]:
-        sides = numeric_columns(training)
+    def propose(self, training: scorers.Training) -> Sequence[scorers.Score]:
+        sides = scorers.numeric_columns(training)
         if sides is None:
             return []
         probes = [side[:PROBED_OUTPUTS] for side in sides]
-        found: list[tuple[float, float, Score]] = []
+        found: list[tuple[float, float, scorers.Score]] = []
         for answers in guess_answers(training)[:MOST_ANSWERS]:
             for scale in candidate_scales(sides, answers, self.epsilon):
                 score = InverseCdfScore(answers, scale, calibrated=False)
@@ -291,10 +291,10 @@ BitFeature = Callable[[np.ndarray], np.ndarray]  # from numbers, shape (size,), 
 
 
 @dataclass(frozen=True)
-class TableScore(Score):
+class TableScore(scorers.Score):
     """Sum over some coordinates of the log-ratio of a code of the number there; 0 for codes not seen in training."""
 
-    parts: tuple[tuple[int, BitFeature, RatioTable], ...]
+    parts: tuple[tuple[int, BitFeature, scorers.RatioTable], ...]
     name: str
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
@@ -321,27 +321,27 @@ class TableScore(Score):
 
 
 @dataclass(frozen=True)
-class BitPatterns(Scorer):
+class BitPatterns(scorers.Scorer):
     """Propose one feature of the bits: of the most informative coordinate alone, and of all together."""
 
     name: str
     feature: BitFeature
 
-    def propose(self, training: Training) -> Sequence[TableScore]:
-        sides = numeric_columns(training)
+    def propose(self, training: scorers.Training) -> Sequence[TableScore]:
+        sides = scorers.numeric_columns(training)
         if sides is None or sides[0].shape[1] != sides[1].shape[1]:
             return []
         parts, strengths = [], []
         for index in range(sides[0].shape[1]):
             left, right = (self.feature(side[:, index]) for side in sides)
-            table = RatioTable.fit(left, right)
+            table = scorers.RatioTable.fit(left, right)
             parts.append((index, self.feature, table))
             strengths.append(float(table(left).mean() - table(right).mean()))
         alone = TableScore((parts[int(np.argmax(strengths))],), self.name)
         return [alone] if len(parts) == 1 else [alone, TableScore(tuple(parts), self.name)]
 
 
-def bit_scorers(epsilon: float) -> tuple[Scorer, ...]:
+def bit_scorers(epsilon: float) -> tuple[scorers.Scorer, ...]:
     """Return the scorers of the precision audit; `epsilon` of the claim helps to guess the scale of the noise."""
     return (
         BitPatterns("low-order byte", low_bytes),

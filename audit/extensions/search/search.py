@@ -25,7 +25,6 @@ from audit import AuditError, SubjectFailed
 from audit.api import (
     Allowance,
     BadBatch,
-    Claim,
     InvalidArgument,
     Method,
     Outputs,
@@ -34,15 +33,15 @@ from audit.api import (
     Stream,
     Subject,
     TestDesign,
-    TimedOut,
-    Training,
     Way,
     choose_events,
-    clock,
-    count,
+    claims,
     name_callable,
+    sandbox,
+    scorers,
     stated_loss,
     states_a_law,
+    text,
     validate,
     write_code,
 )
@@ -81,7 +80,7 @@ class Searched(Way):
         """Yield the setting that was certified."""
         if way["setting"]:
             setting = ", ".join(f"{name} = {value}" for name, value in way["setting"].items())
-            yield "setting", f"{setting}: the worst of {count(way['settings'])} that were tried"
+            yield "setting", f"{setting}: the worst of {text.count(way['settings'])} that were tried"
 
 
 class Case(NamedTuple):
@@ -120,7 +119,7 @@ class Search:
             return self._search()
         except _Finished:
             if self.best is None:
-                raise TimedOut from None
+                raise sandbox.TimedOut from None
             return self.best
 
     def _search(self) -> Case:
@@ -246,7 +245,9 @@ class Search:
         left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
         critical = TestDesign.critical_value(self.allowance.significance)
         design = TestDesign(point.delta, critical, 2 * _TRIAL, 2 * self.allowance.budget)
-        events = choose_events(Training(left, right, mechanism, pair), [design], bound.scorers, slow_scorers=())[0]
+        events = choose_events(
+            scorers.Training(left, right, mechanism, pair), [design], bound.scorers, slow_scorers=()
+        )[0]
         return events.estimated_bound if events is not None else -math.inf
 
     def _trial(self, mechanism: Any, dataset: Any, side: int) -> Outputs:
@@ -292,7 +293,7 @@ def _identify(case: Case) -> Any:
 
 
 def _is_late() -> bool:
-    return clock().left < _KEPT * clock().seconds < math.inf
+    return sandbox.clock().left < _KEPT * sandbox.clock().seconds < math.inf
 
 
 @st.composite
@@ -370,7 +371,7 @@ def bind_check(check: Any, setting: Mapping[str, Any]) -> Any:
     return replace(
         check,
         mechanism=_bind(check.mechanism, setting),
-        claim=apply(check.claim, not isinstance(check.claim, Claim)),
+        claim=apply(check.claim, not isinstance(check.claim, claims.Claim)),
         pairs=apply(check.pairs, callable(check.pairs)),
         datasets=apply(check.datasets, inspect.isroutine(check.datasets)),
         parameters=None,

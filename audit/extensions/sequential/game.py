@@ -32,23 +32,20 @@ from audit.api import (
     EventPair,
     Finding,
     GameLimits,
-    LikelihoodRatio,
     Outputs,
-    Point,
     PrivacyEvidence,
     Session,
     Stream,
     TestDesign,
-    TimedOut,
-    Training,
     Way,
     bounds,
     choose_events,
-    clock,
+    claims,
     collect_evidence,
     concatenate,
     look_elsewhere,
-    stated_log_likelihood,
+    sandbox,
+    scorers,
     validate,
 )
 from audit.extensions.sequential.experts import Learner, Score
@@ -112,7 +109,7 @@ class SequentialGame(Way):
             scope=("events were learned while it was played, and no violations were planted",),
         )
 
-    def _resolution(self, case: Case, point: Point) -> float:
+    def _resolution(self, case: Case, point: claims.Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
         return find_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
 
@@ -149,7 +146,7 @@ def play_to_the_end(session: Session) -> PrivacyEvidence:
     try:
         if allowance.confirmation is None or outcome.stopped != "refuted":  # else the game that confirms it is followed
             probe_afterwards(session, 0, outcome.steps)
-    except TimedOut:
+    except sandbox.TimedOut:
         failure = allowance.out_of_time("the mechanism")
     is_refuted = outcome.stopped == "refuted" and allowance.confirmation is not None
     shown = list_examples(session, 0, outcome.steps) if is_refuted else []
@@ -184,7 +181,7 @@ def play_sequentially(
         size = min(last - steps, max(1, int(BATCH_SHARE * steps)))
         try:
             left, right = draw(0, size), draw(1, size)
-        except TimedOut:  # the wealth may be looked at whenever one stops
+        except sandbox.TimedOut:  # the wealth may be looked at whenever one stops
             if not steps:
                 raise
             break
@@ -209,8 +206,8 @@ def play_on(
 ) -> tuple[SequentialOutcome, _Source]:
     """Play on one pair, with calls whose seeds come from a stream; return the outcome, and the outputs."""
     (epsilon, delta), source = session.terms.claim.point, _Source(session, pair, stream)
-    stated = stated_log_likelihood(session.subject.mechanism)
-    score = None if stated is None else LikelihoodRatio(stated, session.pairs[pair])
+    stated = scorers.stated_log_likelihood(session.subject.mechanism)
+    score = None if stated is None else scorers.LikelihoodRatio(stated, session.pairs[pair])
     outcome = play_sequentially(source.draw, epsilon, delta, level, most, enough, score)
     session.samples += 2 * outcome.steps
     return outcome, source
@@ -289,12 +286,12 @@ def _find_example(session: Session, pair: int, steps: int) -> Example | None:
         return None
     try:
         calls = session.draw_pair(pair, 2 * _CALLS, size, session.allowance.stream.child(Stream.SEQUENTIAL, pair))
-    except (SubjectFailed, BadLength, TimedOut):
+    except (SubjectFailed, BadLength, sandbox.TimedOut):
         return None
     first, last = ([concatenate(side[part]) for side in calls] for part in (slice(_CALLS), slice(_CALLS, None)))
     (epsilon, delta), critical = session.terms.claim.point, TestDesign.critical_value(session.allowance.significance)
     design = TestDesign(delta, critical, _MANY, _MANY, epsilon)
-    training = Training(first[0], first[1], session.subject.mechanism, session.pairs[pair])
+    training = scorers.Training(first[0], first[1], session.subject.mechanism, session.pairs[pair])
     events = choose_events(training, [design], session.scorers)[0]
     if events is None:
         return None
@@ -346,7 +343,7 @@ def look_early(session: Session) -> tuple[list[Way], Session] | None:
     allowance, pairs = session.allowance, len(session.pairs)
     steps, fewest = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs, _FEWEST_STEPS
     if session.is_short:  # the game that follows cannot resolve the claim
-        left = clock().left / session.cost / 2
+        left = sandbox.clock().left / session.cost / 2
         steps, fewest = int(min(_MOST_STEPS, _OF_TIME * left, max(_MANY_STEPS, left / 5))) // pairs, _FEWEST_IN_ALL
     if allowance.confirmation is None or steps < fewest:
         return None

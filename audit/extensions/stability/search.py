@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from audit.api import InvalidArgument, Unusable, describe_error, is_of_subject, printable
+from audit.api import InvalidArgument, Unusable, sandbox, text
 from audit.extensions.stability.lengths import ZERO, Length, is_frame, record_key, rows_of
 from audit.extensions.stability.metrics import AnyMetric, PerPartition
 from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation, as_number, broken_link
@@ -136,9 +136,9 @@ class Search:
         try:
             return self.transformation(copy.copy(dataset))
         except BaseException as error:
-            if not is_of_subject(error):
+            if not sandbox.is_of_subject(error):
                 raise
-            return _Raised(f"{type(error).__name__}: {describe_error(error)}")
+            return _Raised(f"{type(error).__name__}: {text.describe_error(error)}")
 
     def _compare(self, left: Any, right: Any, output: Any) -> Violation | None:
         """Hold one pair to the contracts and to the map."""
@@ -217,12 +217,14 @@ def _violation(
     kind: str, sides: tuple[Any, ...], distance: Length, reached: Length = ZERO, bound: float = 0.0, said: str = ""
 ) -> Violation:
     left, right, one, other = map(_text, sides)
-    return Violation(kind, left, right, one, other, distance.rounded_up(), reached.rounded_up(), bound, printable(said))
+    return Violation(
+        kind, left, right, one, other, distance.rounded_up(), reached.rounded_up(), bound, text.printable(said)
+    )
 
 
 def _text(value: Any) -> str:
-    text = printable(repr(rows_of(value)))
-    return text if len(text) <= _TEXT else f"{text[: _TEXT - 3]}..."
+    shown = text.printable(repr(rows_of(value)))
+    return shown if len(shown) <= _TEXT else f"{shown[: _TEXT - 3]}..."
 
 
 @dataclass(frozen=True)

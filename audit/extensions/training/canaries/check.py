@@ -17,19 +17,16 @@ from audit.api import (
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    Claim,
     Evidence,
     Interval,
     InvalidArgument,
     Judgment,
     StatedCheck,
     bounds,
-    claim_of,
-    claim_record,
+    claims,
     conclude,
     document_from,
     leave_open,
-    require_claim,
     run_alone,
     validate,
 )
@@ -88,7 +85,7 @@ class CanaryEvidence(Evidence):
 class Judged:
     """The guesses of one run, held against a claim at a significance."""
 
-    claim: Claim
+    claim: claims.Claim
     delta: float
     structure: Any
     evidence: CanaryEvidence
@@ -187,7 +184,7 @@ class Judged:
         return seen
 
 
-def _epsilon_at(claim: Claim, delta: float) -> float:
+def _epsilon_at(claim: claims.Claim, delta: float) -> float:
     """Return the epsilon that a claim implies at a delta, just below; 0.0 where it implies any."""
     return bounds.invert_test(lambda epsilon: claim.profile(epsilon) > delta)
 
@@ -224,7 +221,7 @@ class CanaryResult(Result):
         if not self.evidence.guessed or self.evidence.failure:
             return 0.0
         terms, level = self.check.terms(), self.confirmation or self.significance
-        claim = claim_of(json.loads(terms.claim))
+        claim = claims.claim_of(json.loads(terms.claim))
         return Judged(claim, terms.delta, terms.structure, self.evidence, level).list_bounds()[-1].lower
 
     @property
@@ -273,7 +270,7 @@ class CanaryCheck(StatedCheck):
     Auditing f-differential privacy in one run.
     """
 
-    claim: Claim = field()  # required, though a utility check states its claim by a property of this name
+    claim: claims.Claim = field()  # required, though a utility check states its claim by a property of this name
     scores_in: Any
     scores_out: Any
     guesses: int | None = None
@@ -289,7 +286,7 @@ class CanaryCheck(StatedCheck):
     result_type: ClassVar[type[Result]] = CanaryResult
 
     def _validate(self) -> None:
-        require_claim(self.claim)
+        claims.require_claim(self.claim)
         if not self.source:
             object.__setattr__(self, "source", self.claim.source)
         scores = read_scores(self.scores_in, self.scores_out)
@@ -327,7 +324,7 @@ class CanaryCheck(StatedCheck):
         delta = self.delta
         if delta is None:
             delta = self.claim.delta if isinstance(self.claim, PrivacyClaim) else DEFAULT_DELTA
-        return CanaryTerms(json.dumps(claim_record(self.claim), sort_keys=True), delta, self.structure)
+        return CanaryTerms(json.dumps(claims.claim_record(self.claim), sort_keys=True), delta, self.structure)
 
     def gather(self, allowance: Allowance) -> CanaryEvidence:
         """Guess the coins of the given scores."""
@@ -356,7 +353,7 @@ class CanaryCheck(StatedCheck):
             return leave_open("no coin was guessed")
         if said := why_unfair(evidence.included, evidence.canaries):
             return leave_open(f"{said}; include each canary by a fair coin of its own")
-        claim = claim_of(json.loads(terms.claim))
+        claim = claims.claim_of(json.loads(terms.claim))
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
 
 
@@ -364,7 +361,7 @@ class CanaryCheck(StatedCheck):
 def check_canaries(
     scores_in: Any,
     scores_out: Any,
-    claim: Claim,
+    claim: claims.Claim,
     *,
     guesses: int | None = None,
     delta: float | None = None,

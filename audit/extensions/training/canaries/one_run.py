@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 
 from audit import GaussianClaim, PrivacyClaim
-from audit.api import Claim, bounds
+from audit.api import bounds, claims
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
@@ -44,7 +44,7 @@ _ALL_SHARES, _NO_DELTA = (0.55, 0.25, 0.2), 1e-7  # of the level where they are;
 
 
 @lru_cache(maxsize=16)
-def least_wrong(claim: Claim) -> LeastWrong:
+def least_wrong(claim: claims.Claim) -> LeastWrong:
     """Return g(y) = f(1 - y) for the trade-off function f of a claim, rounded down: a claim that is implied."""
     if isinstance(claim, GaussianClaim):
         return _gaussian(np.array(claim.mu))
@@ -133,7 +133,7 @@ def _mixed_rates(wrong: LeastWrong, guesses: int, canaries: int) -> tuple[FloatA
     return rates, np.diff(_QUANTILES)
 
 
-def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Structure = "any") -> float:
+def pvalue(claim: claims.Claim, right: int, guesses: int, canaries: int, structure: Structure = "any") -> float:
     """Return an upper bound of the probability of `right` right guesses or more under a claim.
 
     The number of guesses is fixed before anyone sees scores; 0 <= right <= guesses <= canaries.
@@ -155,7 +155,9 @@ def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Str
     return high
 
 
-def is_refuted(claim: Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure) -> bool:
+def is_refuted(
+    claim: claims.Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure
+) -> bool:
     """Return whether `right` right guesses or more have a probability of at most `level` under a claim."""
     if right <= 0:
         return False
@@ -167,7 +169,7 @@ def is_refuted(claim: Claim, right: int, guesses: int, canaries: int, level: flo
     return not isinstance(claim, PrivacyClaim) and not level_is_possible(wrong, right, guesses, canaries, level)
 
 
-def _points(claim: Claim) -> list[tuple[float, float]]:
+def _points(claim: claims.Claim) -> list[tuple[float, float]]:
     return [(point.epsilon, point.delta) for point in claim.points]
 
 
@@ -196,7 +198,7 @@ def epsilon_lower_bound(
     return bounds.invert_test(refutes)
 
 
-def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> int:
+def fewest_refuting(claim: claims.Claim, guesses: int, canaries: int, level: float, structure: Structure) -> int:
     """Return the least number of right guesses that refutes a claim; guesses + 1 if not even all right ones do."""
     low, high = 0, guesses + 1  # not refuted, refuted
     while high - low > 1:
@@ -206,7 +208,7 @@ def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, str
     return high
 
 
-def find_smallest_leak(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> float:
+def find_smallest_leak(claim: claims.Claim, guesses: int, canaries: int, level: float, structure: Structure) -> float:
     """Return the leak whose best guesses refute a claim with power 0.8: mu for a Gaussian claim, else epsilon.
 
     It is that of Gaussian noise on every canary, or of randomized response; inf where even right guesses cannot refute.
@@ -221,7 +223,7 @@ def find_smallest_leak(claim: Claim, guesses: int, canaries: int, level: float, 
     return bounds.invert_test(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
 
 
-def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure) -> list[tuple[int, float]]:
+def plan_guesses(claim: claims.Claim, canaries: int, level: float, structure: Structure) -> list[tuple[int, float]]:
     """Return numbers of guesses with shares of the level: from the kind of a claim, not from how much it claims.
 
     So bounds do not depend on the claim. The numbers detect the smallest leaks against 1-, 2- and 0.5-Gaussian DP; for
@@ -241,7 +243,7 @@ def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure
 
 
 @lru_cache(maxsize=64)
-def _plan(claim: Claim, canaries: int, level: float, structure: Structure) -> int:
+def _plan(claim: claims.Claim, canaries: int, level: float, structure: Structure) -> int:
     most = canaries if structure == "independent" else min(canaries, _MOST_PLANNED)
     grid = sorted({max(1, round(most / _APART**step)) for step in range(_PLANS)}, reverse=True)
     return min(grid, key=lambda guesses: find_smallest_leak(claim, guesses, canaries, level, structure))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.api import InvalidArgument, number
+from audit.api import InvalidArgument, text
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import (
     Finding,
@@ -191,14 +191,14 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
         said = f"batches have up to {largest} records, and are truncated to {most}"
         yield Finding("size of the batches", 0.0, said)
         return
-    found, around = number(batches.included / (n * steps)), f"{number(n * rate)} with standard deviation"
-    due = f"Poisson sampling at rate {number(rate)} of {n:,} records gives {around} {number(deviation)}"
+    found, around = text.number(batches.included / (n * steps)), f"{text.number(n * rate)} with standard deviation"
+    due = f"Poisson sampling at rate {text.number(rate)} of {n:,} records gives {around} {text.number(deviation)}"
     yield Finding(
         "sampling rate",
         count_pvalue(batches.included, n * steps, rate) if most >= n else _total_pvalue(batches, rate, most),
-        f"records are included at rate {found} in place of {number(mean / n)}",
+        f"records are included at rate {found} in place of {text.number(mean / n)}",
     )
-    spread = number(np.repeat(*np.array(batches.sizes).T).std())
+    spread = text.number(np.repeat(*np.array(batches.sizes).T).std())
     said = f"the batch sizes vary with standard deviation {spread}; {due}"
     if smallest == largest:
         said = f"every batch has {smallest} records; {due}"
@@ -222,7 +222,7 @@ def _test_overlap(records: int, rate: float, batches: BatchEvidence, is_cut: boo
     if is_cut:  # given the sizes, no heavier tails than a binomial count: Hoeffding (1963), theorem 4
         due = sum(product * times for product, times in batches.pairs) / records
         pvalue = chernoff_pvalue(batches.shared, trials, due / max(1, trials))
-    said = f"successive batches share {batches.shared} records in place of about {number(due)}"
+    said = f"successive batches share {batches.shared} records in place of about {text.number(due)}"
     return Finding("batches that share records", pvalue, said)
 
 
@@ -295,7 +295,7 @@ def _neighbors(records: int, rate: float, batches: BatchEvidence) -> Finding:
     """Test for records that enter with the one before them: pairs without a record in common are independent."""
     pairs = batches.steps * (records // 2), batches.steps * ((records - 1) // 2)
     pvalues = [count_pvalue(count, of, rate**2) for count, of in zip(batches.together, pairs, strict=True)]
-    due = number(sum(pairs) * rate**2)
+    due = text.number(sum(pairs) * rate**2)
     said = f"records enter with the one before them {sum(batches.together)} times in place of about {due}"
     return Finding("records that enter together", min(1.0, 2 * min(pvalues)), said)
 
@@ -315,8 +315,9 @@ def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> t
     mean, deviation = float(np.average(counts, weights=records)), (steps * rate * (1 - rate)) ** 0.5
     spread = float(np.average((counts - mean) ** 2, weights=records)) ** 0.5
     said = (
-        f"records are included {least} to {most} times, with mean {number(mean)} and standard deviation "
-        f"{number(spread)}; each by a coin of its own gives {number(steps * rate)} and {number(deviation)}"
+        f"records are included {least} to {most} times, with mean {text.number(mean)} and standard deviation "
+        f"{text.number(spread)}; each by a coin of its own gives {text.number(steps * rate)} and "
+        f"{text.number(deviation)}"
     )
     return min(1.0, 2 * min(by_law, by_extremes)), said
 
@@ -335,7 +336,7 @@ def _test_fixed_batches(claim: TrainingClaim, batches: BatchEvidence) -> Iterato
         yield Finding("inclusions within an epoch", 0.0, said)
     if claim.sampling == "fixed":
         trials = due * sum(times for _, times in batches.pairs)
-        said = f"successive batches share {batches.shared} records in place of about {number(trials * due / n)}"
+        said = f"successive batches share {batches.shared} records in place of about {text.number(trials * due / n)}"
         yield Finding("batches that share records", chernoff_pvalue(batches.shared, trials, due / n), said)
 
 

@@ -23,8 +23,8 @@ from audit.api import (
     call,
     document_from,
     leave_open,
-    number,
     run_alone,
+    text,
     validate,
 )
 from audit.extensions.training.runs.batches import batch_findings, batch_gaps, rate_resolution
@@ -95,19 +95,19 @@ def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float
         return leave_open(f"not refuted, but not resolved: {said}", found)
     left = "".join(f"; not checked: {PARTS[gap.part]}" for gap in gaps)
     if evidence.contributions.is_coarse:
-        longest = number(evidence.contributions.largest_norm / claim.clip)
+        longest = text.number(evidence.contributions.largest_norm / claim.clip)
         left += f"; contributions of 16 bits: up to {longest} clipping norms, by rounding"
     return Judgment(Verdict.PASS, "outputs", _explain_pass(claim, evidence, level) + left, found=found)
 
 
 def _explain_pass(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> str:
     noise, batches = evidence.noise, evidence.batches
-    seen = [f"noise multiplier {number(100 * multiplier_resolution(noise, level))} %"]
+    seen = [f"noise multiplier {text.number(100 * multiplier_resolution(noise, level))} %"]
     if claim.sampling in ("poisson", "cyclic"):
-        seen.append(f"sampling rate {number(100 * rate_resolution(claim, batches, level))} %")
+        seen.append(f"sampling rate {text.number(100 * rate_resolution(claim, batches, level))} %")
     is_early = evidence.steps < claim.steps
     early = f"of {claim.steps} steps, after which the run stopped, less was spent," if is_early else "steps"
-    shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
+    shape = f"a share of {text.number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
     return (
         f"{evidence.steps} {early} are those that were claimed; smaller changes than these would have been "
         f"missed: {', '.join(seen)}, {shape}; so would {_UNSEEN}{epsilon_says(claim, evidence.epsilon)}"

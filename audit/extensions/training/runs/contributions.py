@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import number
+from audit.api import text
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import Finding, Missing
 
@@ -111,16 +111,16 @@ def _widen(interval: tuple[float, float], value: float, is_first: bool) -> tuple
 def contribution_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Finding]:
     """Yield where contributions contradict the claim."""
     longer = (
-        f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; "
-        f"the longest is {number(found.largest_norm / claim.clip)} times as long"
+        f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {text.number(claim.clip)}; "
+        f"the longest is {text.number(found.largest_norm / claim.clip)} times as long"
     )
     apart = (
-        f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, clipped: "
-        f"it depends on the other records of the batch, is clipped otherwise, or `gradient` is another function than "
-        f"that of the loop"
+        f"the contribution of a record is off by {text.number(found.apart)} clipping norms from its own gradient, "
+        "clipped: it depends on the other records of the batch, is clipped otherwise, or `gradient` is another "
+        "function than that of the loop"
     )
     moved = (
-        f"the parameters are off by {number(found.moved)} of a step from the optimizer's result on the released "
+        f"the parameters are off by {text.number(found.moved)} of a step from the optimizer's result on the released "
         f"vectors: something else moves them"
     )
     parts = ("clipping", found.beyond, longer), ("contribution of a record", found.apart > APART, apart)
@@ -134,16 +134,20 @@ def release_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Fin
     if not found.released:
         return
     if found.residual > ROUNDING:
-        said = f"the release is not a multiple of the noisy sum: {number(found.residual)} of it is something else"
+        said = f"the release is not a multiple of the noisy sum: {text.number(found.residual)} of it is something else"
         yield Finding("released vector", 0.0, said)
         return
     (low, high), (least, most) = found.divisors, found.per_record
     if max(abs(low - claim.divisor), abs(high - claim.divisor)) <= _SAME * claim.divisor:
         return
     if least > 0 and most <= least * (1 + _SAME) and high > low * (1 + _SAME):
-        by = "the size of each batch" if abs(least - 1) <= _SAME else f"{number(least)} times the size of each batch"
+        by = (
+            "the size of each batch"
+            if abs(least - 1) <= _SAME
+            else f"{text.number(least)} times the size of each batch"
+        )
     else:
-        by = number(low) if high <= low * (1 + _SAME) else f"{number(low)} to {number(high)}"
+        by = text.number(low) if high <= low * (1 + _SAME) else f"{text.number(low)} to {text.number(high)}"
     why = f"the noisy sum is divided by {by}, not by the public number {claim.divisor:.6g}"
     yield Finding("divisor", 0.0, why)
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from functools import lru_cache
 
-from audit.api import number
+from audit.api import text
 from audit.extensions.training.runs.claim import TrainingClaim
 
 _CELL = 1e-3  # width of the cells of a privacy loss: epsilon is within 0.1 % of that with 1e-4, ten times as fast
@@ -71,4 +71,4 @@ def cell_width(mu: float) -> float:
 def epsilon_says(claim: TrainingClaim, epsilon: float | None) -> str:
     """Return the sentence about the claimed epsilon for a reason."""
     side = _SIDES.get(claim.sampling, "{}")
-    return "" if epsilon is None else f". Epsilon is {side.format(number(epsilon))} at delta = {claim.delta:g}"
+    return "" if epsilon is None else f". Epsilon is {side.format(text.number(epsilon))} at delta = {claim.delta:g}"

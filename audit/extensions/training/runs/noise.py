@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.api import number, validate
+from audit.api import text, validate
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import (
     Finding,
@@ -358,13 +358,13 @@ def _same(noise: NoiseEvidence) -> Iterator[Finding]:
     yield Finding(
         "noise from the step number",
         min(1.0, 2 * tried * cosine_tail(noise.predicted, noise.predicted_values)) if tried else 1.0,
-        f"the noise has correlation {number(noise.predicted)} with that of a generator that its step number seeds",
+        f"the noise has correlation {text.number(noise.predicted)} with that of a generator that its step number seeds",
     )
     first, second = (step + 1 for step in noise.closest_steps)
     yield Finding(
         "noise that returns",
         min(1.0, 2 * noise.compared * cosine_tail(noise.closest, noise.sketch)) if noise.compared else 1.0,
-        f"the noise of steps {first} and {second} has correlation {number(noise.closest)}{is_reused(noise)}",
+        f"the noise of steps {first} and {second} has correlation {text.number(noise.closest)}{is_reused(noise)}",
     )
 
 
@@ -372,7 +372,7 @@ def _test_correlation(noise: NoiseEvidence) -> Iterator[Finding]:
     yield Finding(
         "the sum under the noise",
         normal_pvalue(*noise.along),
-        f"the released vector is not the sum of the clipped gradients with noise: {number(1 + noise.along_share)} "
+        f"the released vector is not the sum of the clipped gradients with noise: {text.number(1 + noise.along_share)} "
         f"times this sum is in it",
     )
     yield Finding(
@@ -405,7 +405,9 @@ def _test_size(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
         ("noise of each coordinate", d, noise.coordinates_scores, noise.coordinates_ratios),
         ("noise of each step", steps, noise.steps_scores, noise.steps_ratios),
     ):
-        said = f"the {part} has standard deviations from {number(low)} to {number(high)} times the claimed one"
+        said = (
+            f"the {part} has standard deviations from {text.number(low)} to {text.number(high)} times the claimed one"
+        )
         chance = min(1.0, 2 * count * float(special.ndtr(min(least, -most))))
         if part == "noise of each step":  # one that stands out, or many that vary
             chance = min(1.0, 2 * min(chance, _chi_square_pvalue(noise.steps_spread, steps)))
@@ -414,17 +416,18 @@ def _test_size(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
 
 def _test_shape(noise: NoiseEvidence) -> Iterator[Finding]:
     values = noise.values
-    said = f"the mean of the noise is {number(noise.total / max(1, values))} of its standard deviation, not 0"
+    said = f"the mean of the noise is {text.number(noise.total / max(1, values))} of its standard deviation, not 0"
     yield Finding("mean of the noise", normal_pvalue(noise.total, values), said)
-    said = f"the noise is not Gaussian: its distribution function is off by {number(noise.distance)}"
+    said = f"the noise is not Gaussian: its distribution function is off by {text.number(noise.distance)}"
     yield Finding("shape of the noise", distance_pvalue(noise.distance, noise.shape_values), said)
     beyond = 2 * float(special.ndtr(-noise.largest))
     below = math.exp(values * math.log1p(-beyond)) if beyond < 1 else 0.0
     outer = count_pvalue(noise.outer, noise.shape_values, _OUTER) if noise.shape_values else 1.0
     largest = double_smaller_tail(below, values * beyond)
-    said = f"the largest of {values:,} values of the noise is {number(noise.largest)} standard deviations"
+    said = f"the largest of {values:,} values of the noise is {text.number(noise.largest)} standard deviations"
     if outer < largest:
-        far = f"{noise.outer:,} of {noise.shape_values:,} values are beyond {number(-float(special.ndtri(_OUTER / 2)))}"
+        edge = text.number(-float(special.ndtri(_OUTER / 2)))
+        far = f"{noise.outer:,} of {noise.shape_values:,} values are beyond {edge}"
         said = f"the tails of the noise are not Gaussian: {far} standard deviations"
     yield Finding("tails of the noise", min(1.0, 2 * min(largest, outer)), said)
 
@@ -445,7 +448,7 @@ def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
     count = noise.values
     ratio = min(noise.squares / max(1, count), 1e300)  # squares may overflow
     found, due = claim.noise_multiplier * math.sqrt(ratio), claim.noise_multiplier
-    said = f"the noise multiplier is {number(found)} in place of {number(due)}, from {count:,} values"
+    said = f"the noise multiplier is {text.number(found)} in place of {text.number(due)}, from {count:,} values"
     low, high = (end**2 / due**2 for end in multiplier_interval(claim, noise, 1e-6))
     times, parts = round(ratio), round(1 / math.sqrt(ratio)) if ratio else 0
     guesses = (

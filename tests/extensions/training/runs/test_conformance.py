@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import audit
 from audit import TrainingCheck, TrainingClaim, Verdict
-from audit.api import number
+from audit.api import text
 from audit.certificate.verify import judge_record, list_problems
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions import training
@@ -86,7 +86,7 @@ def test_how_the_size_of_the_noise_is_guessed():
     overflown = replace(recorded().evidence().noise, squares=math.inf)
     assert "the noise multiplier is" in " ".join(found.says for found in noise_findings(CLAIM, overflown))
     fixed = checked(recorded(sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
-    assert f"with standard deviation {number((RECORDS * RATE * (1 - RATE)) ** 0.5)}" in fixed.reason
+    assert f"with standard deviation {text.number((RECORDS * RATE * (1 - RATE)) ** 0.5)}" in fixed.reason
 
 
 def test_what_is_doubtful_is_not_a_pass_and_not_a_fail():
