@@ -11,6 +11,7 @@ and every sum is exact in double precision.
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,7 @@ from audit.validate import positive
 from mechanisms.geometric import TruncatedGeometric
 from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import laplace_cdf
-from mechanisms.queries import (
-    BoundedMean,
-    admit,
-    count,
-    count_positive,
-    held,
-    natural,
-    numeric_answer,
-    require_query,
-    scale,
-)
+from mechanisms.queries import BoundedMean, admit, count, count_positive, held, numeric_answer, require_query, scale
 
 WHERE = "Theorem 1"
 GRID = "Ghosh, Roughgarden & Sundararajan 2009, on multiples of the grid step; clamping is post-processing"
@@ -100,8 +91,8 @@ class GridLaplace:
     steps: int  # >= 1: the release is clamped to so many grid steps on either side of zero
 
     def __post_init__(self) -> None:
-        admit(self, query=require_query, sensitivity=scale, epsilon=positive, places=natural, steps=count)
-        natural(self.places, "places", at_most=500)
+        places = partial(count, at_least=0, at_most=500)
+        admit(self, query=require_query, sensitivity=scale, epsilon=positive, places=places, steps=count)
 
     @property
     def rate(self) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from audit.laws import AtomsAndDensity, Laplace, PointMass, Product
 from audit.laws.outputs import set_finite
 from audit.validate import positive
+from mechanisms.queries import admit
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,7 @@ class ThresholdedLaplace(AtomsAndDensity):
 
     def __post_init__(self) -> None:
         set_finite(self, "loc")
-        for name in ("scale", "threshold"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
+        admit(self, scale=positive, threshold=positive)
 
     @property
     def atoms(self) -> Mapping[float, float]:

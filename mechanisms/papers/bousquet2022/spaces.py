@@ -27,6 +27,7 @@ from audit.errors import InvalidArgument
 from audit.validate import integer, positive
 from mechanisms.papers.bousquet2022.grids import keys_of, product_grid
 from mechanisms.parts.records import require_features
+from mechanisms.queries import admit, held
 
 FloatArray = np.ndarray
 _ROUNDING = 1e-12
@@ -129,7 +130,7 @@ class Cube(BoundedSpace):
     dim: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
+        admit(self, dim=held)
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of shape (n, dim)."""
@@ -167,7 +168,7 @@ class PublicPoints(BoundedSpace):
     def __post_init__(self) -> None:
         if not len(self.places):
             raise InvalidArgument.of("places", "hold at least one public point", self.places)
-        object.__setattr__(self, "dim", positive(self.dim, "dim"))
+        admit(self, dim=positive)
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of rows, or of objects, one for each point."""
@@ -201,7 +202,7 @@ class Lattice(MetricSpace):
     dim: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
+        admit(self, dim=held)
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of shape (n, dim)."""
@@ -233,7 +234,7 @@ class DenseSequence(MetricSpace):
     most: int = 100_000  # points that are looked at; a record without a center among them is refused
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", positive(self.dim, "dim"))
+        admit(self, dim=positive)
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of objects, one for each point."""
