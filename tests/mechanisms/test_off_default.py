@@ -16,6 +16,7 @@ import pytest
 from scipy import stats
 
 from audit import Labeled
+from audit.errors import InvalidArgument
 from mechanisms import learners
 from mechanisms.exponential import ExponentialMechanism, MonotoneExponentialMechanism, rank_error, threshold_mistakes
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
@@ -30,6 +31,8 @@ from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm4 import VoronoiClassifier
 from mechanisms.papers.bousquet2022.algorithm5 import PairHistogramClassifier, StableVoronoiClassifier
+from mechanisms.papers.bousquet2022.cells import draw_votes
+from mechanisms.papers.bousquet2022.grids import UnitGrid
 from mechanisms.papers.bousquet2022.spaces import Circle, Cube, Lattice
 from mechanisms.papers.bousquet2022.theorem4_10 import SemiPrivateLearner
 from mechanisms.papers.chaudhuri2011.classifier import LabelPrivateCoverClassifier
@@ -37,6 +40,7 @@ from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, PriorResponseEn
 from mechanisms.papers.zhao2024.classifier import LabelPrivateNetwork
 from mechanisms.papers.zhao2024.vector import VectorEncoder
 from mechanisms.parts.sparse_vector import Noise, Runs, SparseVector
+from mechanisms.parts.vote import VoteTable
 from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import KeepOrResample, NoisyLabels, RandomizedResponse
 from mechanisms.snapping import GridLaplace, SnappedLaplace
@@ -559,6 +563,7 @@ def test_a_fitted_object_holds_its_release_and_no_more(kind):
     assert set(vars(fitted)) == fixed
     assert set(vars(fitted.learner_)) == RELEASED[kind]
     assert fitted.privacy_spent_[:2] == (2.0, getattr(fitted, "delta", 0.0))
+    assert fitted.fit(X, labels).privacy_spent_[:2] == (4.0, 2 * getattr(fitted, "delta", 0.0))
 
 
 @pytest.mark.parametrize(
@@ -583,3 +588,35 @@ def chance_of(law, row):
         part.pmf[int(value)] if hasattr(part, "pmf") else math.exp(-abs(value - part.loc) / part.scale)
         for part, value in zip(law.laws, row, strict=True)
     )
+
+
+@pytest.mark.parametrize("count", [3, 60, 5_000])
+def test_votes_of_any_number_of_cells_have_the_stated_chances(count):
+    """Sums of halves on both sides of 0, ties among them; each chance is met within five deviations."""
+    sums = np.resize([-1.5, -0.5, 0.0, 0.5, 1.0, 2.5], count)
+    draws = 600_000 // count
+    shares = np.mean(draw_votes(np.broadcast_to(sums, (draws, count)), 0.7, np.random.default_rng(count)), axis=0)
+    for value in np.unique(sums):
+        chance, many = float(stats.laplace.sf(-value, scale=1 / 0.7)), draws * np.sum(sums == value)
+        assert abs(shares[sums == value].mean() - chance) < 5 * math.sqrt(chance * (1 - chance) / many)
+
+
+def test_large_counts_are_counted():
+    many = ["a"] * 70_000 + ["b"] * 300
+    assert Histogram(("a", "b"))(many).tolist() == [70_000, 300]
+    sure = GeometricMechanism(Histogram(("a", "b")), 2, 1e3)(many, 3, np.random.default_rng(0))
+    assert sure.tolist() == [[70_000, 300]] * 3
+    assert LaplaceMechanism(Histogram(("a", "b")), 2.0, 1e12)(many, 1, np.random.default_rng(0)).round().tolist() == [
+        [70_000, 300]
+    ]
+    assert column_sums([[0.25, 0, 1], [0.5, 0, 0]]).tolist() == [0.75, 0, 1]
+    with pytest.raises(InvalidArgument, match="be labels 0 to 1"):
+        VoteTable(2)(np.array([[0], [2]]))
+
+
+def test_the_last_cube_holds_its_end_and_draws_fill_their_cubes():
+    grid = UnitGrid(2, 0.25)
+    assert grid.cell_of(np.array([[1.0, 1.0], [1.0, 0.0], [0.75, 0.2]])).tolist() == [15, 12, 12]
+    fitted = CubeDensity(1, SURE, 1e-9).fit(UNIT[:, :1])
+    inside = (fitted.sample(4_000, np.random.default_rng(2)) / N**-0.5) % 1
+    assert stats.kstest(inside.ravel(), "uniform").pvalue > 1e-9
