@@ -129,6 +129,7 @@ def shuffled(data, rng):
         (lambda data, rng: rng.randint(1, 100) <= 10, "random", {True: Fraction(1, 10), False: Fraction(9, 10)}),
         (lambda data, rng: int(rng.integers(2**40)) < 1, "numpy", None),
         (lambda data, rng: rng.integers(2**40) < 2**39, "numpy", {True: HALF, False: HALF}),
+        (lambda data, rng: +rng.integers(2**40) < 2**39, "numpy", {True: HALF, False: HALF}),
         (lambda data, rng: int(rng.choice(2, p=[0.75, 0.25])), "numpy", {0: Fraction(3, 4), 1: Fraction(1, 4)}),
         (lambda data, rng: int(rng.binomial(2, 0.5)), "numpy", {0: Fraction(1, 4), 1: HALF, 2: Fraction(1, 4)}),
         (lambda data, rng: int((rng.random(2) < 0.5).sum()), "numpy", {0: Fraction(1, 4), 1: HALF, 2: Fraction(1, 4)}),
