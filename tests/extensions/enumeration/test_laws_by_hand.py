@@ -87,6 +87,12 @@ def test_a_geometric_sequence_is_followed_to_the_residual():
     assert law.not_followed == {"not followed, by the limit of residual": law.residual}
 
 
+def test_a_geometric_draw_of_the_generator_has_its_law():
+    law = law_of(lambda data, rng: int(rng.geometric(0.25)))
+    for number in (1, 2, 3, 10, 40):
+        assert float(law.probabilities[number]) == pytest.approx(0.25 * 0.75 ** (number - 1))
+
+
 def test_discrete_laplace_is_that_of_the_theorem():
     """P(x) = tanh(1 / 2t) e^(-|x| / t); thresholds in floating point are off by 2^-53 each."""
     law = law_of(discrete_laplace, 2, rng="random", residual=1e-10)
