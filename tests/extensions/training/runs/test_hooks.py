@@ -304,6 +304,7 @@ def jax_run(**settings):
         {"grad": {"return_grad_norms": True, "return_values": True}},
         {"grad": {"normalize_by": 90}},
         {"grad": {"rescale_to_unit_norm": True}},
+        {"grad": {"normalize_by": 90, "return_values": True, "return_grad_norms": True}},
     ],
     ids=str,
 )
