@@ -43,7 +43,7 @@ def test_what_is_hidden_tells_states_apart(shape):
 
 @pytest.mark.filterwarnings("ignore")  # what is shown of a warning is state
 @pytest.mark.usefixtures("without_outputs")
-@pytest.mark.parametrize(("name", "program", "truth"), list_flows(), ids=FLOWS)
+@pytest.mark.parametrize(("name", "program", "truth"), [*list_flows()], ids=FLOWS)
 def test_programs_of_a_few_draws_have_the_law_of_all_their_runs(name, program, truth):
     assert judge(program, truth) is (None if name in REFUSED else True)
 
