@@ -395,6 +395,7 @@ class Proposal(NamedTuple):
         return (2 / (UNSURE * self.estimated_bound)) ** 2 / (guesses + 1)
 
 
+@np.errstate(all="ignore")  # sums and squares of outputs near the largest number overflow
 def choose_events(
     training: Training,
     designs: Sequence[TestDesign],

@@ -310,12 +310,14 @@ class DealtColumn:
     Parameters
     ----------
     values : ndarray
-        Of both sides together, in the order of the rows; those that are not finite are left out.
+        Of both sides together, in the order of the rows; those that are not finite are left out, unless all are such:
+        then their signs are planted in.
     leads : sequence of ndarray of bool
         Which rows the leading side has, in each dealing.
     """
 
     def __init__(self, values: np.ndarray, leads: Sequence[np.ndarray]) -> None:
+        values = values if np.isfinite(values).any() else np.sign(values)
         order = np.argsort(values)
         order = order[np.isfinite(values[order])]
         self.ordered, self._order, self._leads = values[order], order, leads
@@ -660,6 +662,7 @@ class Scanned:
     screened: Screened | None = None
 
 
+@np.errstate(all="ignore")
 def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
     """Return the kind of the outputs and, for vectors, how many plants of each family the scan detected."""
     plants = Plants(form, form.columns)
@@ -707,6 +710,7 @@ def without_copies(rows: Rows) -> Rows:
     return rows if len(kept) == rows[0].shape[1] else (rows[0][:, kept], rows[1][:, kept])
 
 
+@np.errstate(all="ignore")
 def scan(training: Training, design: TestDesign, reading: Reading | None = None) -> Scanned | None:
     """Return the interval event with the most evidence against the claim; None where outputs hold no numbers."""
     if reading is not None:

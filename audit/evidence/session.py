@@ -311,6 +311,7 @@ def _add(found: Sequence[list[np.ndarray]], plan: Calls, tallies: Sequence[Seque
 
 
 @one_thread()
+@np.errstate(all="ignore")
 def count_guesses(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
     """Return how often each pair of events guessed "left" and "right" in each call, shape (calls, 2)."""
     kinds = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}

@@ -177,6 +177,7 @@ def group_concordance(p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarr
     return gap * other, gap**2
 
 
+@np.errstate(all="ignore")  # outputs may be infinite, with both signs, or overflow in sums
 def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generator) -> list[str]:
     """Return the kinds of dependence, keys of `OF_CALLS`, that calls of one size show; given are those on each dataset.
 
@@ -206,6 +207,7 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
     return found_kinds
 
 
+@np.errstate(all="ignore")
 def compare_long_call(outputs: Outputs, rng: np.random.Generator) -> list[str]:
     """Return the kinds of dependence, keys of `OF_CALLS`, that one long call shows; each level is 1e-9."""
     found = Values.of(outputs).compare_period(PERIOD_WITHIN, rng)

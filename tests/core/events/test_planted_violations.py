@@ -201,6 +201,34 @@ def test_the_scan_reads_the_pair_that_differs_most(width, part, signs):
     assert len({pair for pair in read if len(pair) == 2}) == violations.SCANNED_PAIRS
 
 
+ENDLESS = {
+    "beside noise": lambda signs, plain: np.column_stack([signs, plain]),
+    "in fields of two names": lambda signs, plain: [{"a": a, "b": b} for a, b in zip(signs, plain, strict=True)],
+    "of both signs in a row": lambda signs, plain: np.column_stack(
+        [signs, np.where(plain > 0, np.inf, -np.inf), plain]
+    ),
+    "squares that overflow": lambda signs, plain: np.column_stack([np.sign(signs) * 1e200, plain * 1e200]),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_infinities_and_largest_numbers_are_values_like_others(kind):
+    """A sign is + with probability 0.5, and with 0.9 on the other dataset; a suite may turn warnings into errors."""
+
+    def mechanism(answer, size, rng):
+        signs = np.where(rng.random(size) < (0.9 if answer else 0.5), np.inf, -np.inf)
+        with np.errstate(over="ignore"):
+            return ENDLESS[kind](signs, rng.laplace(size=size))
+
+    claims = [PrivacyClaim(epsilon, relation=audit.Local()) for epsilon in (0.5, math.log(5.01))]
+    false, right = (
+        audit.check_privacy(mechanism, claim, [(0.0, 1.0)], budget=100_000, method="fixed", tolerance=2.0)
+        for claim in claims
+    )
+    assert (false.verdict, right.verdict) == (Verdict.FAIL, Verdict.PASS), right.reason
+
+
 @pytest.mark.filterwarnings("error")
 def test_nothing_is_planted_where_one_dataset_gives_no_numbers():
     """The suite of a user may turn warnings into errors, such as that of a median of nothing."""
