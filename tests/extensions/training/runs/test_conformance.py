@@ -101,6 +101,12 @@ def test_what_is_doubtful_is_not_a_pass_and_not_a_fail():
     assert verdicts[1.035][0].reason.startswith("refuted, but not for certain: the noise multiplier is")
 
 
+def test_all_that_an_empty_batch_releases_is_noise():
+    recorder = training.Recorder(CLAIM, RECORDS)
+    recorder.step([], noisy_sum=np.ones(10))
+    assert recorder.evidence().noise.values == 10
+
+
 def test_nothing_passes_by_default():
     empty = training.Recorder(CLAIM, RECORDS)
     assert checked(empty).reason == "no step was recorded"
