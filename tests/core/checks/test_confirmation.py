@@ -217,3 +217,14 @@ def test_what_a_chance_suspicion_leaves_stays_a_pass():
     first, usual = GameCounts(420, 100, 480, 100, 420, 480), GameCounts(1_460, 540, 2_000, 540, 1_460, 2_000)
     assert log_agreement(first, usual) > LOG_LEVEL
     assert log_agreement(first, GameCounts(0, 0, 4_000, 0, 0, 4_000)) < LOG_LEVEL
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_event_of_a_witness_holds_the_outputs_of_its_side(side):
+    def shows(data, size, rng):
+        return np.where(rng.random(size) < 0.5 * (data.sum() == side), 9.0, rng.laplace(size=size))
+
+    pairs = [(np.zeros(1), np.ones(1))]
+    result = audit.check_privacy(shows, PrivacyClaim(1.0), pairs, budget=4_000, workers=0, method="fixed")
+    assert (result.verdict, result.witness.direction) == (Verdict.FAIL, ("left", "right")[side])
+    assert result.witness.event(np.array([9.0, 0.1])).tolist() == [True, False]
