@@ -89,6 +89,16 @@ def caused(error, cause):
     return Raised(error)
 
 
+class Tagged(np.ndarray):
+    pass
+
+
+def tagged(number):
+    array = np.zeros(2).view(Tagged)
+    array.tag = number
+    return array
+
+
 def circle(length):
     found = [length]
     found.append(found)
@@ -108,6 +118,7 @@ APART = [  # values of which a caller can tell any two apart
     *(None, NotImplemented, ...),
     *(*NAN, float("inf"), complex(0.0, -0.0), complex(-0.0, 0.0), complex(float("nan"), 1), 2**60, 2**60 + 1, 2**400),
     *(10**40, 10**40 + 1, -(2**60), -(2**60) - 1, np.array(NAN[:2]), np.array(2 * NAN[:1])),
+    *(tagged(1), tagged(2)),
     *(NOON.replace(microsecond=1), datetime.timedelta(microseconds=1), datetime.timedelta(0)),
     *("nan", "None", "", "x" * 300, "x" * 300 + "y", "x at 0x1", "x at 0x2", "\udc80", np.str_("1"), bytearray(b"1")),
     *([], (), {}, set(), frozenset(), [1], (1,), [1.0], [True], [[1]], [(1,)], {1}, frozenset({1}), [1, 2], [2, 1]),
