@@ -9,7 +9,7 @@ import pytest
 from dp_accounting import dp_event
 from scipy import stats
 
-from audit import TrainingClaim
+from audit import TrainingClaim, training
 from audit.extensions.training.runs import epsilon as accounting
 from audit.extensions.training.runs.batches import BatchEvidence, _total_pvalue, batch_findings, central_sizes
 from audit.extensions.training.runs.check import findings
@@ -154,6 +154,14 @@ def test_a_pvalue_of_batches_that_return_is_at_most_1():
 def test_the_sizes_of_poisson_batches_are_described(sizes, said):
     batches = BatchEvidence(2, sizes=sizes, inclusions=((5, 2),))
     assert any(said in found.says for found in batch_findings(replace(CLAIM, rate=0.5), batches))
+
+
+def test_shuffled_epochs_may_end_with_a_smaller_batch_where_sizes_are_all_that_is_known():
+    claim = TrainingClaim(noise_multiplier=1.0, steps=6, clip=1.0, sampling="shuffled", batch=4)
+    recorder = training.Recorder(claim, 10)
+    for size in (4, 4, 2, 4, 4, 2):
+        recorder.step(size)
+    assert all(found.pvalue > 0 for found in batch_findings(claim, recorder.evidence().batches))
 
 
 def test_a_norm_may_be_beyond_the_bound_by_rounding_and_no_more():
