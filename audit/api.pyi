@@ -15,22 +15,14 @@ from audit.checks.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.judge import PrivacyJudgment as PrivacyJudgment
 from audit.checks.judge import judge as judge
 from audit.evidence.base import AnyMethod as AnyMethod
-from audit.evidence.base import ListedPairs as ListedPairs
 from audit.evidence.base import Method as Method
 from audit.checks.privacy import collect_evidence as collect_evidence
 from audit.checks.base import document_from as document_from
 from audit.checks.base import run_alone as run_alone
 from audit.checks.base import run_check as run_check
 from audit.checks.base import StatedCheck as StatedCheck
-from audit.validate import DEFAULT_BUDGET as DEFAULT_BUDGET
-from audit.validate import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
-from audit.validate import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE
-from audit.validate import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT
 from audit.discover import import_target as import_target
 from audit.errors import InvalidArgument as InvalidArgument
-from audit.errors import InvalidCertificate as InvalidCertificate
-from audit.errors import MissingExtra as MissingExtra
-from audit.errors import UnknownTarget as UnknownTarget
 from audit.events.candidates import EventPair as EventPair
 from audit.events.candidates import choose_events as choose_events
 from audit.events.candidates import TestDesign as TestDesign
@@ -90,3 +82,4 @@ from audit.execution.workers import open_pool as open_pool
 from audit.execution.workers import pack as pack
 from audit.certificate import document as document
 from audit.certificate import verify as verify
+from audit import errors as errors

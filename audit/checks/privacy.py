@@ -162,7 +162,7 @@ class PrivacyCheck(Check):
         if self.datasets is None:
             object.__setattr__(self, "pairs", _check_pairs(self.pairs, self.claim))
         elif isinstance(self.method, Method):
-            object.__setattr__(self, "pairs", self.method.list_pairs(self.datasets, self.claim))
+            object.__setattr__(self, "pairs", ListedPairs(self.method.list_pairs(self.datasets, self.claim)))
         else:
             plugins.find_search().require_datasets(self.datasets)
 

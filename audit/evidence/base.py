@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -477,7 +477,7 @@ class Method(ABC):
     def require_claim(self, claim: Claim) -> None:  # noqa: B027
         """Raise `InvalidArgument` for a claim that the method cannot judge."""
 
-    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
+    def list_pairs(self, datasets: Any, claim: Claim) -> Sequence[tuple[Any, Any]]:
         """Return the pairs that `datasets` stands for; raise `InvalidArgument` where it stands for none."""
         raise InvalidArgument.of("datasets", "be searched with method='auto'", datasets)
 

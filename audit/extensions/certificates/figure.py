@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import MissingExtra, summary, view
+from audit.api import errors, summary, view
 
 _SHOWN, _BINS = 5_000, 60  # outputs on each dataset; bins of a histogram
 _WIDTH, _HEIGHT = 4.6, 3.6  # inches of a picture
@@ -21,7 +21,7 @@ def draw(result: Any, seed: int = 0) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtra("`plot` needs `matplotlib`: type: python -m pip install matplotlib") from error
+        raise errors.MissingExtra("`plot` needs `matplotlib`: type: python -m pip install matplotlib") from error
 
     class Picture(Figure):
         """A figure that a notebook shows without pyplot."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.api import InvalidCertificate, summary
+from audit.api import errors, summary
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
@@ -31,7 +31,9 @@ def make_statement(certificate: Certificate, path: Path) -> dict[str, Any]:
     """
     subjects = sorted(set(_list_subjects(certificate["sources"])))
     if not subjects:
-        raise InvalidCertificate("the certificate has no digest of the audited code: a statement needs a subject")
+        raise errors.InvalidCertificate(
+            "the certificate has no digest of the audited code: a statement needs a subject"
+        )
     tests: dict[str, list[str]] = {word: [] for word in _RESULTS.values()}
     for check in certificate["checks"]:
         tests[_RESULTS[summary.standing_of(check).value]].append(check["name"])

@@ -19,8 +19,6 @@ from rich.text import Text
 
 from audit import PrivacyCheck, PrivacyClaim, Report, Verdict, run
 from audit.api import (
-    DEFAULT_SIGNIFICANCE,
-    DEFAULT_TIMEOUT,
     AnyMethod,
     AnyResult,
     InvalidArgument,
@@ -302,13 +300,17 @@ class ComparisonReport(AnyResult):
 
 
 def compare(
-    comparisons: Iterable[Comparison], *, significance: float = DEFAULT_SIGNIFICANCE, seed: int = 0, **settings: Any
+    comparisons: Iterable[Comparison],
+    *,
+    significance: float = validate.DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    **settings: Any,
 ) -> ComparisonReport:
     """Run the checks of the comparisons with the settings of `audit.run`, then sample every implementation."""
     listed = require_comparisons(comparisons)
     checks = [check for comparison in listed for check in comparison.checks]
     report = run(checks, significance=significance / 2, seed=seed, **settings)
-    samples, timeout = dict[str, Sample | str](), settings.get("timeout", DEFAULT_TIMEOUT)
+    samples, timeout = dict[str, Sample | str](), settings.get("timeout", validate.DEFAULT_TIMEOUT)
     with open_pool(Place(workers=1), [check.subject for check in checks]) as pool:  # one by one: comparable speeds
         for comparison in listed:
             for one in comparison.implementations:

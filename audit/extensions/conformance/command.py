@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.api import UnknownTarget, cli, import_target, text
+from audit.api import cli, errors, import_target, text
 
 if TYPE_CHECKING:
     from audit.extensions.conformance.findings import Finding
@@ -85,5 +85,7 @@ def _libraries(target: str) -> list[Library]:
 
     found = [value for value in vars(import_target(target)).values() if isinstance(value, Library)]
     if not found:
-        raise UnknownTarget(f"target {target!r} holds no library: write library = audit.conformance.Library(...) in it")
+        raise errors.UnknownTarget(
+            f"target {target!r} holds no library: write library = audit.conformance.Library(...) in it"
+        )
     return found

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, ClassVar, get_args
 
 from audit import PrivacyCheck
-from audit.api import Allowance, InvalidArgument, ListedPairs, Method, PrivacyEvidence, claims, text, validate
+from audit.api import Allowance, InvalidArgument, Method, PrivacyEvidence, claims, text, validate
 from audit.extensions.enumeration.enumerated import LARGEST, enumerate_pairs
 from audit.extensions.enumeration.real_outputs import Source
 
@@ -77,7 +77,7 @@ class Enumeration(Method):
         if epsilon > LARGEST:
             raise InvalidArgument.of("claim", f"have an epsilon of at most {LARGEST:g} for method 'enumerate'", epsilon)
 
-    def list_pairs(self, datasets: Any, claim: claims.Claim) -> ListedPairs:
+    def list_pairs(self, datasets: Any, claim: claims.Claim) -> Sequence[tuple[Any, Any]]:
         """Return every neighboring pair of a list of datasets."""
         if not isinstance(datasets, Sequence) or isinstance(datasets, (str, bytes)):
             raise InvalidArgument.of("datasets", "be a list of all datasets, for method 'enumerate'", datasets)
@@ -89,7 +89,7 @@ class Enumeration(Method):
         ]
         if not pairs:
             raise InvalidArgument.of("datasets", f"hold two neighbors under {relation.name}", datasets)
-        return ListedPairs(pairs)
+        return pairs
 
     def gather(self, check: PrivacyCheck, allowance: Allowance) -> PrivacyEvidence:
         """Return the laws of all pairs."""

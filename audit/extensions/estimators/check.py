@@ -11,9 +11,6 @@ import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, PrivacyResult, Result, Verdict
 from audit.api import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     AnyMethod,
@@ -284,9 +281,9 @@ def check_estimator(
     public: Sequence[str] = (),
     release: Any | None = None,
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
-    timeout: float | None = None, workers: int | None = None,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = validate.DEFAULT_BUDGET,
+    significance: float = validate.DEFAULT_SIGNIFICANCE, confirmation: float | None = validate.DEFAULT_CONFIRMATION,
+    seed: int = 0, timeout: float | None = None, workers: int | None = None,
 ) -> EstimatorResult:  # fmt: skip
     """Check the budget that an estimator declares, by everything that leaves its fits.
 

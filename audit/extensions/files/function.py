@@ -12,16 +12,7 @@ import click
 import numpy as np
 
 from audit import PrivacyCheck, Substitution, per_call
-from audit.api import (
-    DEFAULT_BUDGET,
-    DEFAULT_SIGNIFICANCE,
-    DEFAULT_TIMEOUT,
-    InvalidArgument,
-    UnknownTarget,
-    claims,
-    cli,
-    import_target,
-)
+from audit.api import InvalidArgument, claims, cli, errors, import_target, validate
 from audit.extensions.files.commands import run_one, take_claim
 from audit.extensions.files.tables import is_table, read_rows
 
@@ -39,11 +30,16 @@ from audit.extensions.files.tables import is_table, read_rows
 @click.option("--frames", is_flag=True, help="Pass lists as pandas data frames.")
 @take_claim
 @cli.setting(
-    "--budget", DEFAULT_BUDGET, "As many outputs as resolve the claim, or a number.", metavar="auto|quick|deep|N"
+    "--budget",
+    validate.DEFAULT_BUDGET,
+    "As many outputs as resolve the claim, or a number.",
+    metavar="auto|quick|deep|N",
 )
-@cli.setting("--significance", DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6.")
+@cli.setting(
+    "--significance", validate.DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6."
+)
 @cli.setting("--seed", 0, "The same seed gives the same evidence.")
-@cli.setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
+@cli.setting("--timeout", validate.DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
 def function_command(
     target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, frames: bool,
     claim: claims.Claim, budget: Any, significance: float, seed: int, timeout: float, **shown: Any,
@@ -75,12 +71,12 @@ def load_object(text: str) -> Any:
     if not name:
         module, _, last = target.rpartition(".")
         instead = f"{module}:{last}" if module and last != "py" else f"{target}:FUNCTION"
-        raise UnknownTarget(f"{text!r} names no function: type {instead}")
+        raise errors.UnknownTarget(f"{text!r} names no function: type {instead}")
     found: Any = import_target(target)
     for part in name.split("."):
         if not hasattr(found, part):
             there = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]
-            raise UnknownTarget(f"{target} has no {part!r}: it has {', '.join(there) or 'no function'}")
+            raise errors.UnknownTarget(f"{target} has no {part!r}: it has {', '.join(there) or 'no function'}")
         found = getattr(found, part)
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import InvalidArgument, MissingExtra
+from audit.api import InvalidArgument, errors
 
 KINDS = ".csv, .tsv, .txt, .npy, .json, .jsonl or .parquet"
 
@@ -166,7 +166,7 @@ def _read_parquet(path: Path) -> dict[str, Any]:
     try:
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingExtra("a Parquet file needs `pyarrow`: type: python -m pip install pyarrow") from error
+        raise errors.MissingExtra("a Parquet file needs `pyarrow`: type: python -m pip install pyarrow") from error
     table = parquet.read_table(io.BytesIO(_read_bytes(path)))
     return {name: _numbers(column) for name, column in table.to_pydict().items()}
 

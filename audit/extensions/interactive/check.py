@@ -9,9 +9,6 @@ from typing import Any, ClassVar, Self
 
 from audit import PrivacyCheck, PrivacyClaim, PrivacyResult, Result, SubjectFailed, Verdict
 from audit.api import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     AnyMethod,
@@ -275,9 +272,9 @@ def check_interactive(
     datasets: Any | None = None,
     method: AnyMethod = "auto",
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
-    timeout: float | None = None, workers: int | None = None,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = validate.DEFAULT_BUDGET,
+    significance: float = validate.DEFAULT_SIGNIFICANCE, confirmation: float | None = validate.DEFAULT_CONFIRMATION,
+    seed: int = 0, timeout: float | None = None, workers: int | None = None,
 ) -> InteractiveResult:  # fmt: skip
     """Test a privacy claim about whole conversations with an object that answers.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 from audit import PrivacyClaim, Verdict
-from audit.api import Case, Finding, InvalidCertificate, Judgment, Way, validate, view
+from audit.api import Case, Finding, Judgment, Way, errors, validate, view
 
 ROUNDING = Fraction(1, 10**9)  # relative: a charge in floats may be less than the sum by rounding
 _Rational = Annotated[str, validate.Limits(pattern=r"-?\d+(/\d+)?")]
@@ -53,7 +53,9 @@ class Ledger(Way):
         """Return FAIL where answers cost more than is claimed, or less was charged than they cost: exact sums."""
         limit, claim = Fraction(self.limit), case.terms.claim
         if isinstance(claim, PrivacyClaim) and claim.delta == 0 and limit < rational(claim.epsilon):
-            raise InvalidCertificate(f"the ledger allows {limit}, which is less than the claimed {claim.epsilon}")
+            raise errors.InvalidCertificate(
+                f"the ledger allows {limit}, which is less than the claimed {claim.epsilon}"
+            )
         said = overspent(self.payments, limit)
         if not said:
             return Finding()

@@ -11,14 +11,11 @@ import numpy as np
 
 from audit import Result, SubjectFailed, Verdict
 from audit.api import (
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     BadLength,
     Evidence,
     Interval,
-    InvalidCertificate,
     Judgment,
     Outputs,
     StatedCheck,
@@ -26,6 +23,7 @@ from audit.api import (
     Subject,
     concatenate,
     document_from,
+    errors,
     independence,
     leave_open,
     require_mechanism,
@@ -132,16 +130,16 @@ class RandomnessCheck(StatedCheck):
         """Return the judgment; independent draws from one law FAIL with probability <= significance."""
         kinds = [part.kind for part in evidence.comparisons]
         if unknown := set(kinds) - set(KINDS):
-            raise InvalidCertificate(f"comparisons of kinds {sorted(unknown)} are not known")
+            raise errors.InvalidCertificate(f"comparisons of kinds {sorted(unknown)} are not known")
         if len(set(kinds)) < len(kinds):
-            raise InvalidCertificate("a kind of comparison occurs twice")
+            raise errors.InvalidCertificate("a kind of comparison occurs twice")
         for part in evidence.comparisons:
             if min(part.won, part.lost, part.tied, part.able) < 0 or part.able > part.won + part.lost + part.tied:
-                raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
+                raise errors.InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
             if part.kind in OF_GROUPS and part.won + part.lost + part.tied != _CALLS // 2:
-                raise InvalidCertificate(f"{part.kind!r} does not compare {_CALLS // 2} pairs of calls")
+                raise errors.InvalidCertificate(f"{part.kind!r} does not compare {_CALLS // 2} pairs of calls")
         if IN_WORKERS in kinds and not evidence.workers:
-            raise InvalidCertificate("its comparisons and its number of worker processes contradict each other")
+            raise errors.InvalidCertificate("its comparisons and its number of worker processes contradict each other")
         share = significance / len(KINDS)  # of each comparison
         rejected = (part for part in evidence.comparisons if part.pvalue <= share)
         findings = tuple(sorted(rejected, key=lambda part: part.pvalue))
@@ -245,8 +243,8 @@ def check_randomness(
     dataset: Any,
     *,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = DEFAULT_RANDOMNESS_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = DEFAULT_RANDOMNESS_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Test whether the outputs of a mechanism on one dataset are independent.
 

@@ -8,17 +8,15 @@ from typing import Any, ClassVar, Self
 
 from audit import Result, Verdict
 from audit.api import (
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     Evidence,
     InvalidArgument,
-    InvalidCertificate,
     Judgment,
     StatedCheck,
     conclude,
     document_from,
+    errors,
     run_alone,
     validate,
 )
@@ -193,12 +191,12 @@ def _read_violation(terms: StabilityTerms, violation: Violation) -> str:
     """Return the facts of a violation; raise `InvalidCertificate` for one that shows nothing."""
     pair = f"{violation.left} and {violation.right} are at {terms.distance_in} distance {violation.distance_in:.10g}"
     if violation.kind not in KINDS:
-        raise InvalidCertificate(f"a violation of kind {violation.kind!r} is not known")
+        raise errors.InvalidCertificate(f"a violation of kind {violation.kind!r} is not known")
     if violation.kind in ("domain", "exception"):
         what = "an output leaves the declared domain" if violation.kind == "domain" else "a dataset raises"
         return f"{what}: {violation.said}; {pair}"
     if not violation.distance_out > violation.bound:
-        raise InvalidCertificate("a violation of a map must have outputs farther apart than its bound")
+        raise errors.InvalidCertificate("a violation of a map must have outputs farther apart than its bound")
     excess = violation.distance_out - violation.bound
     by = f", by rounding ({excess:.3g} more)" if violation.kind == "rounding" else ""
     return (
@@ -219,8 +217,8 @@ def check_stability(
     domain_in: Any | None = None,
     domain_out: Any | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = DEFAULT_PAIRS, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = DEFAULT_PAIRS, significance: float = validate.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Search for two close datasets that a transformation maps farther apart than it claims.
 

@@ -10,9 +10,6 @@ import numpy as np
 
 from audit import Result, Verdict
 from audit.api import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     Evidence,
@@ -189,8 +186,8 @@ def check_guarantee(
     *,
     slack: float | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that a guarantee holds with probability at least 1 - beta.
 

@@ -7,9 +7,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 from audit import Result, Verdict
 from audit.api import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     Evidence,
@@ -230,8 +227,8 @@ def check_inequality(
     sense: Sense = "<=",
     tolerance: float | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check a stated inequality: computed `values`, or the mean of sampled `losses` against `bound`.
 

@@ -10,9 +10,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 from audit import Result, Verdict
 from audit.api import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     InvalidArgument,
     Judgment,
@@ -187,8 +184,8 @@ def check_rate(
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     horizon: int | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that the mean excess decays with the claimed exponent on a declared range of sizes.
 

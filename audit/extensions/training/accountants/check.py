@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 from audit import AuditError, Result, Verdict
 from audit.api import (
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     Evidence,
@@ -164,8 +162,8 @@ def check_accounting(
     bracket: Callable[[Any, float], Any] | None = None,
     *,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = 2, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = 2, significance: float = validate.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that an accountant says at least the true epsilon of events.
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from audit import GaussianClaim, PrivacyClaim, Result, Verdict
 from audit.api import (
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
     Evidence,
@@ -367,8 +365,8 @@ def check_canaries(
     delta: float | None = None,
     structure: Structure = "any",
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = 2, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = 2, significance: float = validate.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> CanaryResult:  # fmt: skip
     """Test a privacy claim by the scores of canaries in one training run.
 
