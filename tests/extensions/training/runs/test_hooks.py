@@ -15,6 +15,7 @@ import audit
 from audit import Verdict
 from audit.errors import InvalidArgument
 from audit.extensions.training import Recorder
+from audit.extensions.training.jax_privacy import _leaves
 from audit.extensions.training.opacus import SingleGradients
 from tests.extensions.training.runs.loops import CLAIM, DIMENSION, NOISE, RATE, RECORDS, ROWS, STEPS
 from tests.offenders import refused
@@ -339,3 +340,9 @@ def test_steps_that_lack_a_part_are_named():
     result = audit.check_training(recorder, CLAIM)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "without `clipped_grad`: use the return value of `recorder.clipped_grad(...)`" in result.reason
+
+
+def test_leaves_keep_their_precision_but_for_numbers_that_numpy_does_not_know():
+    numpy = pytest.importorskip("jax.numpy")
+    found = _leaves([np.zeros(2), np.zeros(2, np.float32), numpy.zeros(2, numpy.bfloat16)])
+    assert [leaf.dtype for leaf in found] == [np.float64, np.float32, np.float32]
