@@ -245,3 +245,10 @@ def test_a_misuse_is_answered_or_refused_by_name(kind, arguments, use, data):
             if (reason := explain(error)) is not None:
                 offenders.append(f"{label}: {reason}")
     assert not offenders, f"{len(offenders)} of {len(cases)}:\n" + "\n".join(offenders)
+
+
+def test_what_would_never_end_is_refused_at_once():
+    refused = {TargetNetwork: {"head": "sigmoid", "epochs": 10**12}, NeighborSum: {"n_neighbors": 3, "rounds": 10**12}}
+    for kind, arguments in refused.items():
+        with pytest.raises(AuditError, match=f"`{list(arguments)[1]}` must be at most"):
+            kind(**arguments)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
-from audit.validate import integer
 from mechanisms.papers.zhao2024.vector import FloatArray, LabelEncoder
+from mechanisms.queries import count, held
 
 Refine = Callable[[Any, FloatArray | None], FloatArray]
 """(rows of the training set, their prior) -> their posteriors."""
@@ -40,8 +40,7 @@ class NeighborSum:
     """Sums of targets over the k nearest training points, all of them where there are fewer."""
 
     def __init__(self, n_neighbors: int, rounds: int = 0) -> None:
-        self.n_neighbors = integer(n_neighbors, "n_neighbors", at_least=1)
-        self.rounds = integer(rounds, "rounds", at_least=0)
+        self.n_neighbors, self.rounds = count(n_neighbors, "n_neighbors"), held(rounds, "rounds", at_least=0)
 
     def fit(self, X: FloatArray, targets: np.ndarray, rng: np.random.Generator, refine: Refine | None = None) -> Self:
         """Keep the points and their targets."""
