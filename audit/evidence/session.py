@@ -58,7 +58,7 @@ from audit.mechanism.call import (
     states_a_law,
 )
 from audit.outputs.encode import BadLength, Outputs, by_column, concatenate
-from audit.scorers import SCORERS, Scorer, Training
+from audit.scorers import CONFIRMING_SCORERS, SCORERS, SLOW_SCORERS, Scorer, Training
 from audit.scorers.rows import SCAN_NEEDS
 from audit.statistics.bounds import GameCounts, runs_to_resolve
 from audit.statistics.independence import (
@@ -713,7 +713,8 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     choices: list[tuple[float, Choice, Callable[[], Scanned | None]]] = []
     for index, (outputs, pair) in enumerate(zip(drawn, session.pairs, strict=True)):
         training = Training(*outputs, session.subject.mechanism, pair)
-        chosen = choose_events(training, designs, session.scorers)  # scores are fitted once
+        slow = CONFIRMING_SCORERS if session.confirms else SLOW_SCORERS
+        chosen = choose_events(training, designs, session.scorers, slow)  # scores are fitted once
         for point, design, events in zip(claim.points, designs, chosen, strict=True):
             if events is not None:
                 excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0

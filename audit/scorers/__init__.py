@@ -1,5 +1,7 @@
 """Register the scorers that compete on the training outputs: `SCORERS` always, `SLOW_SCORERS` if those do not suffice.
 
+`CONFIRMING_SCORERS` take the place of the latter where the outputs only confirm what another way of looking found.
+
 A new scorer is a `Scorer` in a file of this folder, and its entry below.
 """
 
@@ -24,8 +26,10 @@ SCORERS: tuple[Scorer, ...] = (
     *(Residues(), SeenValues()),  # numbers anywhere
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()))
+_LINEAR = Vectors(has_trees=False)
+CONFIRMING_SCORERS: tuple[Scorer, ...] = (Coordinates(), _LINEAR, Structure(_LINEAR))  # trees want more rows
 
 __all__ = [
-    "SCORERS", "SLOW_SCORERS", "LikelihoodRatio", "RatioTable", "Score", "Scorer", "Training", "numeric_columns",
-    "stated_log_likelihood",
+    "CONFIRMING_SCORERS", "SCORERS", "SLOW_SCORERS", "LikelihoodRatio", "RatioTable", "Score", "Scorer", "Training",
+    "numeric_columns", "stated_log_likelihood",
 ]  # fmt: skip

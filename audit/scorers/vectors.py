@@ -251,9 +251,11 @@ def _hidden_dependence(standardized: Rows, rows: Rows, width: int) -> np.ndarray
     return np.where(found > np.sqrt(2 * np.log(len(tested) * width**2)) + CHANCE_MARGIN, found, 0.0)
 
 
+@dataclass(frozen=True)
 class Vectors(Scorer):
     """Read vector outputs that take too many values to count."""
 
+    has_trees: bool = True
     of_vectors = True
     widest = WIDE
 
@@ -264,7 +266,7 @@ class Vectors(Scorer):
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
         log_odds = fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)
-        trees = fit_trees(rows, features, of_symbols)
+        trees = fit_trees(rows, features, of_symbols) if self.has_trees else None
         return [log_odds] if trees is None else [log_odds, trees]
 
 

@@ -254,7 +254,7 @@ class Search:
 
     def _run_compared(self) -> Bound:
         """Compare with outputs of fresh processes, drawn before this process has called the mechanism."""
-        fresh = _FRESH if self.fresh is None else self.fresh
+        fresh = min(_FRESH, self.runs) if self.fresh is None else self.fresh
         jobs = [(dataset, self.seeds[3] + run) for run in range(fresh) for dataset in self.pair]
         forms = list[Form]()
         for job in jobs:
@@ -274,7 +274,7 @@ class Search:
 
     def _judge(self) -> Bound:
         """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
-        training = self._train(min(_TRAINING, 2 + self.runs // 10), enough=_ALIKE)
+        training = self._train(min(_TRAINING, self.runs, 2 + self.runs // 10), enough=_ALIKE)
         if all(path.has_raised for paths in training for path in paths):
             return self._refuse("the mechanism raises in every run")
         good = [path.record for paths in training for path in paths if path.is_good]

@@ -47,9 +47,10 @@ class Form:
             return np.zeros(len(self.words), bool)
         same = first.view(np.int64) == second.view(np.int64)
         if not same.all():
+            one, another = first[~same], second[~same]
             with np.errstate(invalid="ignore"):
-                is_close = np.abs(first - second) <= _TOLERANCE * (1 + np.abs(first))
-                same |= is_close & np.isfinite(first) & (first != 0) & (second != 0)
+                is_close = np.abs(one - another) <= _TOLERANCE * (1 + np.abs(one))
+            same[~same] = is_close & np.isfinite(one) & (one != 0) & (another != 0)
         return np.asarray(same.all(axis=1) & (self.words == other.words))
 
     def equals(self, other: Form) -> bool:

@@ -33,6 +33,8 @@ class _Store:
         self.weights[at] = 0.0
         self.places[at, : places.shape[1]] = places
         self.weights[at, : places.shape[1]] = weights
+        if not places.shape[1] and not self.weights.any():  # all is known now, and expressions of it stay narrow
+            self.places, self.weights = self.places[:, :0], self.weights[:, :0]
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -294,19 +296,27 @@ def _meet(places: np.ndarray, others: list[np.ndarray]) -> bool:
 
 def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
     """Return `first + sign * second`."""
+    traced = [value for value in (first, second) if isinstance(value, Traced)]
+    shape = np.broadcast_shapes(
+        *(value.shape if isinstance(value, Traced) else np.shape(value) for value in (first, second))
+    )
+    if len(traced) == 1:
+        _observe_repeated(traced[0], shape)
+    width = sum(value._store.places.shape[1] for value in traced)
+    if not width or (width > 64 and width * int(np.prod(shape, dtype=int)) > _MOST_TERMS):
+        return (np.add if sign > 0 else np.subtract)(observe(first), observe(second))
     x, y = trace(record, first), trace(record, second)
-    shape = np.broadcast_shapes(x.shape, y.shape)
-    if record.values_only:
-        for value, other in ((x, second), (y, first)):
-            if value.shape != shape and not isinstance(other, Traced):
-                observe(value)
-    width = x._store.places.shape[1] + y._store.places.shape[1]
-    if width > 64 and width * int(np.prod(shape, dtype=int)) > _MOST_TERMS:
-        return observe(x) + sign * observe(y)
     (a, places, weights), (b, others, other_weights) = x._terms(shape), y._terms(shape)
     places, weights = np.hstack([places, others]), np.hstack([weights, sign * other_weights])
     terms = (a + b if sign > 0 else a - b, places, weights)
     return build(record, simplify(terms) if width > 2 else terms, shape, x._integer and y._integer)
+
+
+def _observe_repeated(value: Traced, shape: tuple[int, ...]) -> None:
+    """Observe noise that data repeats, where values are observed or its copies would be too many."""
+    is_wide = int(np.prod(shape, dtype=int)) * value._store.places.shape[1] > _MOST_TERMS
+    if value.shape != shape and (value._record.values_only or is_wide):
+        observe(value)  # its elements are known from here on
 
 
 def scale_by(value: Traced, factor: Any, divide: bool = False) -> Traced:
@@ -316,7 +326,8 @@ def scale_by(value: Traced, factor: Any, divide: bool = False) -> Traced:
         value._record.fail(f"noise meets {data.dtype} values")
     shape = np.broadcast_shapes(value.shape, data.shape)
     if data.ndim and value._record.values_only:
-        observe(value)  # its elements are known from here on
+        observe(value)
+    _observe_repeated(value, shape)
     constants, places, weights = value._terms(shape)
     flat = np.broadcast_to(data, shape).ravel().astype(float)
     operate = np.divide if divide else np.multiply
