@@ -39,7 +39,6 @@ class Alignment:
 
     noise: np.ndarray
     spends: np.ndarray
-    prices: np.ndarray
     cost: float = 0.0
     loss: float = 0.0
     square: float = 0.0
@@ -49,13 +48,12 @@ class Alignment:
 
 @dataclass
 class _Rows:
-    """Rows on both datasets: constants, coefficients, the observation of each."""
+    """Rows on both datasets: constants and coefficients."""
 
     left: np.ndarray
     matrix: sparse.csr_matrix
     right: np.ndarray
     other: sparse.csr_matrix
-    owners: np.ndarray
     counts: np.ndarray = field(init=False)
     rescaled: np.ndarray = field(init=False)  # rows whose coefficients differ between the datasets
 
@@ -81,7 +79,7 @@ class _Rows:
 def align(left: Record, right: Record, solved: dict[bytes, Any] | None = None) -> Alignment:
     """Return the least shift for the observations of `left`, which `right` was forced to show."""
     size = len(left.noise)
-    result = Alignment(left.noise.copy(), np.zeros(size), np.zeros(len(left.observations)))
+    result = Alignment(left.noise.copy(), np.zeros(size))
     try:
         _check_draws(left, right)
         _charge_choices(left, right, result)
@@ -102,28 +100,26 @@ def _check_draws(left: Record, right: Record) -> None:
 
 
 def _charge_choices(left: Record, right: Record, result: Alignment) -> None:
-    for place, (shown, other) in enumerate(zip(left.observations, right.observations, strict=True)):
+    for shown, other in zip(left.observations, right.observations, strict=True):
         if shown.kind == "choice":
             price = shown.measure(shown.result) - other.measure(other.result)
             if price == INFINITE or np.isnan(price):
                 raise _Unaligned("a choice that the other dataset cannot make")
-            result.prices[place] = price
             result.cost += price
             result.loss += price
 
 
 def _gather(left: Record, right: Record, kinds: tuple[str, ...]) -> _Rows:
     pairs = [
-        (place, shown.rows, other.rows)
-        for place, (shown, other) in enumerate(zip(left.observations, right.observations, strict=True))
+        (shown.rows, other.rows)
+        for shown, other in zip(left.observations, right.observations, strict=True)
         if shown.kind in kinds and shown.rows is not None and other.rows is not None
     ]
-    constants, matrix = join_rows([rows for _, rows, _ in pairs], len(left.noise))
-    others, other = join_rows([rows for _, _, rows in pairs], len(left.noise))
-    owners = np.concatenate([np.full(len(rows[0]), place) for place, rows, _ in pairs]) if pairs else np.zeros(0, int)
+    constants, matrix = join_rows([rows for rows, _ in pairs], len(left.noise))
+    others, other = join_rows([rows for _, rows in pairs], len(left.noise))
     if constants.shape != others.shape:
         raise _Unaligned("different noise enters the observations")
-    return _Rows(constants, matrix, others, other, owners)
+    return _Rows(constants, matrix, others, other)
 
 
 def _select(matrix: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
@@ -186,7 +182,6 @@ class _Program:
             spends = np.where(is_shift, law.cost_of(shift), INFINITE)
             result.cost += float(spends.sum())
         result.spends[noise] = spends
-        np.add.at(result.prices, self.values.owners[rows], spends)
 
     def _fix_alone(self) -> np.ndarray:
         """Align noise that occurs in comparisons alone, each by itself: they show an interval."""
@@ -223,7 +218,6 @@ class _Program:
         result.spends[place] = spent
         result.cost += spent
         result.loss += loss
-        result.prices[truths.owners[rows[0]]] += spent
 
     def _solve_rest(self, value_rows: np.ndarray, truth_rows: np.ndarray) -> None:
         """Align the remaining rows by programs."""
@@ -236,23 +230,21 @@ class _Program:
         least_by = (self.truths.left - self.truths.right)[truth_rows]
         columns = np.flatnonzero(np.bincount(np.r_[equal.indices, least.indices], minlength=len(self.old)))
         normal = np.array([law.is_normal for law in self.record.kinds], bool)[self.codes[columns]]
-        owners = self.values.owners[value_rows], self.truths.owners[truth_rows]
         if normal.any():
             if least[:, columns[normal]].nnz:
                 raise _Unaligned(GAUSSIAN)
             has_normal = np.diff(equal[:, columns[normal]].indptr) > 0
             if equal[has_normal][:, columns[~normal]].nnz:
                 raise _Unaligned("one value has Gaussian noise and other noise")
-            self._solve_squares(equal[has_normal], equal_by[has_normal], columns[normal], owners[0][has_normal])
+            self._solve_squares(equal[has_normal], equal_by[has_normal], columns[normal])
             equal, equal_by = equal[~has_normal], equal_by[~has_normal]
-            owners = owners[0][~has_normal], owners[1]
             columns = columns[~normal]
         if len(columns):
             if len(columns) < len(self.old):
                 equal, least = equal[:, columns], least[:, columns]
-            self._solve_linear(equal, equal_by, least, least_by, columns, owners)
+            self._solve_linear(equal, equal_by, least, least_by, columns)
 
-    def _solve_squares(self, equal: Any, by: np.ndarray, columns: np.ndarray, owners: np.ndarray) -> None:
+    def _solve_squares(self, equal: Any, by: np.ndarray, columns: np.ndarray) -> None:
         if len(columns) * len(by) > _MOST_ENTRIES:
             raise _Unaligned("too many values of several Gaussian noises")
         matrix = equal[:, columns].toarray()
@@ -263,24 +255,19 @@ class _Program:
         self._move(columns, shift)
         result.spends[columns] = shift**2
         result.square += float(shift @ shift)
-        result.prices[owners[-1]] += float(shift @ shift)
 
-    def _solve_linear(
-        self, equal: Any, equal_by: Any, least: Any, least_by: Any, columns: np.ndarray, owners: Any
-    ) -> None:
+    def _solve_linear(self, equal: Any, equal_by: Any, least: Any, least_by: Any, columns: np.ndarray) -> None:
         laws = [self._law(place) for place in columns]
         parts = (equal.indptr, equal.indices, equal.data, least.indptr, least.indices, least.data, equal_by, least_by)
         key = b"|".join([*(np.ascontiguousarray(part).tobytes() for part in parts), repr(laws).encode()])
         if key not in self.solved:
             self.solved[key] = _solve(equal, equal_by, least, least_by, laws)
-        shift, spends, equal_prices, least_prices = self.solved[key]
+        shift, spends = self.solved[key]
         self._move(columns, shift)
         if np.any(least_by > 0):
             self.result.spread = float(np.maximum(least_by, 0).mean() / least_by.max())
         self.result.spends[columns] = spends
         self.result.cost += float(spends.sum())
-        for owner, prices in zip(owners, (equal_prices, least_prices), strict=True):
-            np.add.at(self.result.prices, owner, prices)
 
     def _move(self, columns: np.ndarray, shift: np.ndarray) -> None:
         result, old = self.result, self.old[columns]
@@ -303,16 +290,14 @@ class _Program:
 
 
 def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]) -> tuple[np.ndarray, ...]:
-    """Return the cheapest shift with `equal @ shift == equal_by` and `least @ shift >= least_by`, and its prices."""
-    size, none = len(laws), (np.zeros(len(equal_by)), np.zeros(len(least_by)))
+    """Return the cheapest shift with `equal @ shift == equal_by` and `least @ shift >= least_by`, and its costs."""
+    size = len(laws)
     if not equal_by.any() and np.all(least_by <= 0):
-        return np.zeros(size), np.zeros(size), *none
+        return np.zeros(size), np.zeros(size)
     if not len(equal_by) and (place := _find_winner(least, laws)) is not None:
-        first = least_by.argmax()
         shift = np.zeros(size)
-        shift[place] = least_by[first] / np.abs(least.data[0])
-        none[1][first] = spent = float(laws[0].cost_of(shift[place]))
-        return shift, np.where(shift, spent, 0.0), *none
+        shift[place] = least_by.max() / np.abs(least.data[0])
+        return shift, np.where(shift, laws[0].cost_of(shift[place]), 0.0)
     from scipy import optimize  # takes long to import, and most noise is aligned without
 
     prices = np.array([[law.prices[side] for law in laws] for side in (0, 1)]).ravel()
@@ -334,12 +319,10 @@ def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]
             bounds=np.c_[np.zeros(2 * size), upper],
             method="highs",
         )
-        if found.x is not None:
-            none = found.eqlin.marginals * equal_by, -found.ineqlin.marginals * least_by
     if found.x is None:
         raise _Unaligned(NO_SHIFT)
     shift = found.x[:size] - found.x[size:]
-    return shift, prices[:size] * found.x[:size] + prices[size:] * found.x[size:], *none
+    return shift, prices[:size] * found.x[:size] + prices[size:] * found.x[size:]
 
 
 def _find_winner(least: Any, laws: list[Any]) -> int | None:

@@ -36,7 +36,7 @@ class DrawEntry:
 
 @dataclass(frozen=True)
 class ObservationEntry:
-    """Observations of one line: values, decisions or choices, and the part of the cost that they force."""
+    """Observations of one line: values, decisions or choices, and what they add to the cost of earlier lines."""
 
     place: str
     code: str

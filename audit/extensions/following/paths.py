@@ -5,6 +5,8 @@ Only the first and the last are believed: the genuine run and the run with moved
 
 from __future__ import annotations
 
+import copy
+import itertools
 import math
 import time
 from collections import Counter
@@ -42,7 +44,7 @@ class Path:
     has_raised: bool = False
     record: Record = field(default_factory=Record)
     other: Record = field(default_factory=Record)
-    alignment: Alignment = field(default_factory=lambda: Alignment(np.zeros(0), np.zeros(0), np.zeros(0)))
+    alignment: Alignment = field(default_factory=lambda: Alignment(np.zeros(0), np.zeros(0)))
     reason: str = ""
 
     @property
@@ -190,15 +192,38 @@ def write_ledger(path: Path, claimed: float | None = None) -> NoiseLedger:
     for draw in record.draws:
         by_line.setdefault((draw.line, draw.law.name), []).append(draw)
     draws = [_enter_draws(group, spends, shift) for group in by_line.values()]
-    seen: dict[tuple[Line, str], list[float]] = {}
-    for shown, price in zip(record.observations, alignment.prices, strict=True):
-        seen.setdefault((shown.line, shown.kind), []).append(float(price))
+    for shown, other in zip(record.observations, path.other.observations, strict=True):
         if shown.kind == "choice":
+            price = shown.measure(shown.result) - other.measure(other.result)
             draws.append(DrawEntry(*_locate(shown.line), "choice", 1, int(price != 0), 0.0, float(price)))
     by_observation = tuple(
-        ObservationEntry(*_locate(line), _KINDS[kind], len(each), sum(each)) for (line, kind), each in seen.items()
+        ObservationEntry(*_locate(line), _KINDS[kind], count, price) for line, kind, count, price in _price_lines(path)
     )
     return NoiseLedger(tuple(draws), by_observation, max(0.0, alignment.cost), math.sqrt(alignment.square), claimed)
+
+
+def _price_lines(path: Path) -> list[tuple[Line, str, int, float]]:
+    """Return how often each line observed noise, and by how much this raised the cost of what was observed before.
+
+    Lines are in the order in which they first observed any.
+    """
+    names = [(shown.line, shown.kind) for shown in path.record.observations]
+    counts, before, priced = Counter(names), 0.0, list[tuple[Line, str, int, float]]()
+    for number, name in enumerate(counts, 1):
+        kept = [place in list(counts)[:number] for place in names]
+        is_whole = number == len(counts)
+        part = path.alignment if is_whole else align(_restrict(path.record, kept), _restrict(path.other, kept))
+        cost = before if part.reason or math.isinf(before) else part.cost + part.square
+        priced.append((*name, counts[name], cost - before if cost != before else 0.0))
+        before = cost
+    return priced
+
+
+def _restrict(record: Record, kept: list[bool]) -> Record:
+    """Return a record with some observations alone."""
+    part = copy.copy(record)
+    part.observations = list(itertools.compress(record.observations, kept))
+    return part
 
 
 def _locate(line: Line) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from audit.errors import InvalidArgument
 from audit.extensions.following import alignment, engine, explain, follow
 from audit.extensions.following.evidence import Bound, Direction, is_kept
 from audit.extensions.following.noise import NoiseLaw
-from tests.extensions.following.programs import ONE, PROGRAMS, ZERO
+from tests.extensions.following.programs import EVEN, ODD, ONE, PROGRAMS, ZERO
 
 
 @pytest.fixture(autouse=True)
@@ -163,6 +163,19 @@ def test_the_second_table_names_the_line_that_decides():
     decided = [entry for entry in ledger.observations if entry.kind == "decision"]
     assert [entry.code for entry in decided] == ["if noisy >= bar:"]
     assert decided[0].price == pytest.approx(ledger.epsilon, rel=1e-6)
+
+
+def test_a_value_that_leaves_after_a_decision_shows_what_it_adds():
+    """The place of the noisy maximum costs what is claimed, and its value as much again."""
+
+    def release_the_largest(data, rng):
+        noisy = data + rng.laplace(scale=2.0, size=len(data))
+        place = int(np.argmax(noisy))
+        return place, float(noisy[place])
+
+    ledger = explain(audit.per_call(release_the_largest), EVEN, ODD, claimed=1.0)
+    assert [(seen.kind, round(seen.price, 6)) for seen in ledger.observations] == [("place or order", 1), ("value", 1)]
+    assert ledger.epsilon == pytest.approx(2.0)
 
 
 def test_a_ledger_that_cannot_be_followed_says_why():
