@@ -59,6 +59,7 @@ _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes ma
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
 _SHRUNK, _SHRUNK_AT_CORNERS = 0.5, 0.9  # share of the excess that a shrunk case has; where the case can be repeated
 _KEPT = 0.6  # share of a time limit that is left for the stages after the search
+_ALIKE = 1e-3  # share of a claim's epsilon, below which two excesses are alike where none exceeds the claim
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
 
@@ -106,6 +107,8 @@ class Search:
     cases: int = 0  # that were tried
     best: Case | None = None
     best_excess: float = -math.inf
+    plain: Case | None = None  # the first one that is as good as the best, but for little: its outputs vary more
+    plain_excess: float = -math.inf
     failure: str | None = None
     climbs: int = _CLIMBS  # one where no chance is in the epsilon of a case
     is_followed: bool = True  # whether methods that are tried first give an epsilon; asked of the first cases
@@ -137,7 +140,7 @@ class Search:
             searched = "parameters" if self.check.datasets is None else "datasets"
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
-            return self.best
+            return self.plain or self.best
         return self._simplify(corners, self.best) if stays_at_corners else self._shrink(cases, self.best)
 
     def _climb_often(self, cases: Any) -> None:
@@ -214,15 +217,18 @@ class Search:
         if _is_late():
             raise _Finished
         self.cases += 1
+        point = bound.claim.point
         try:
             pairs = bound.pairs if case.pair is None else [case.pair]
-            found = float(max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon)
+            found = float(max(self._epsilon(bound, pair) for pair in pairs) - point.epsilon)
         except (SubjectFailed, BadBatch) as failure:
             self.failure = str(failure)
             return -math.inf
         found = min(found, _LARGEST)
         if found >= self.best_excess:  # equal ones too: the cases of a plateau are left by way of others
             self.best, self.best_excess = case, found
+        if found > self.plain_excess + _ALIKE * point.epsilon:
+            self.plain, self.plain_excess = case, found
         return found
 
     def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
