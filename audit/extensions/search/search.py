@@ -15,6 +15,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
 import hypothesis
@@ -59,7 +60,7 @@ _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes ma
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
 _SHRUNK, _SHRUNK_AT_CORNERS = 0.5, 0.9  # share of the excess that a shrunk case has; where the case can be repeated
 _KEPT = 0.6  # share of a time limit that is left for the stages after the search
-_ALIKE = 1e-3  # share of a claim's epsilon, below which two excesses are alike where none exceeds the claim
+_ALIKE = 1e-3  # of two excesses, where none exceeds the claim: outputs vary more where the loss is smaller
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
 
@@ -102,13 +103,11 @@ class Search:
     check: Any  # a privacy check with parameters, datasets, or both
     allowance: Allowance  # of the certification that follows; its stream seeds the trials, the same for every case
     samples: int = 0
-    found: dict[Any, float] = field(default_factory=dict)  # excesses of cases, which are not tried again
+    found: dict[Any, tuple[float, Case]] = field(default_factory=dict)  # excesses of cases, which are not tried again
     settings: set[str] = field(default_factory=set)  # values of the parameters that were tried
     cases: int = 0  # that were tried
     best: Case | None = None
     best_excess: float = -math.inf
-    plain: Case | None = None  # the first one that is as good as the best, but for little: its outputs vary more
-    plain_excess: float = -math.inf
     failure: str | None = None
     climbs: int = _CLIMBS  # one where no chance is in the epsilon of a case
     is_followed: bool = True  # whether methods that are tried first give an epsilon; asked of the first cases
@@ -140,7 +139,8 @@ class Search:
             searched = "parameters" if self.check.datasets is None else "datasets"
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
-            return self.plain or self.best
+            alike = [tried for tried in self.found.values() if -math.inf < tried[0] >= self.best_excess - _ALIKE]
+            return min(alike, key=itemgetter(0), default=(0.0, self.best))[1]
         return self._simplify(corners, self.best) if stays_at_corners else self._shrink(cases, self.best)
 
     def _climb_often(self, cases: Any) -> None:
@@ -210,25 +210,22 @@ class Search:
         self.settings.add(repr(case.setting))
         key = _identify(case)
         if key not in self.found:
-            self.found[key] = self._try(self.check.at(case.setting), case)
-        return self.found[key]
+            self.found[key] = self._try(self.check.at(case.setting), case), case
+        return self.found[key][0]
 
     def _try(self, bound: Any, case: Case) -> float:
         if _is_late():
             raise _Finished
         self.cases += 1
-        point = bound.claim.point
         try:
             pairs = bound.pairs if case.pair is None else [case.pair]
-            found = float(max(self._epsilon(bound, pair) for pair in pairs) - point.epsilon)
+            found = float(max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon)
         except (SubjectFailed, BadBatch) as failure:
             self.failure = str(failure)
             return -math.inf
         found = min(found, _LARGEST)
         if found >= self.best_excess:  # equal ones too: the cases of a plateau are left by way of others
             self.best, self.best_excess = case, found
-        if found > self.plain_excess + _ALIKE * point.epsilon:
-            self.plain, self.plain_excess = case, found
         return found
 
     def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
