@@ -21,7 +21,7 @@ from audit.checks.base import document_from as document_from
 from audit.checks.base import run_alone as run_alone
 from audit.checks.base import run_check as run_check
 from audit.checks.base import StatedCheck as StatedCheck
-from audit.discover import import_target as import_target
+from audit.runner import import_target as import_target
 from audit.errors import InvalidArgument as InvalidArgument
 from audit.events.candidates import EventPair as EventPair
 from audit.events.candidates import choose_events as choose_events

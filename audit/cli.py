@@ -64,7 +64,7 @@ Exit status:
 
 
 def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
-    from audit.discover import find_module_name
+    from audit.runner import find_module_name
 
     return tuple(map(find_module_name, targets))
 
@@ -242,7 +242,7 @@ def run_command(
 
 def _discover_targets() -> tuple[str, ...]:
     """Return the modules below the current folder that list checks, and print which they are."""
-    from audit.discover import discover_targets
+    from audit.runner import discover_targets
 
     targets = discover_targets(Path.cwd())
     click.echo(f"found CHECKS in {', '.join(targets)}", err=True)

@@ -88,11 +88,6 @@ class PrivacyEvidence(Evidence):
         return self.by(GuessGame)
 
     @property
-    def witnessing(self) -> Any:
-        """The evidence that has the event: the guess game, or that of a claim refuted without one; None if none has."""
-        return next((way for way in self.ways if way.is_witness), None)
-
-    @property
     def searched(self) -> Any:
         """The end of a search over datasets or parameters; None if there was none."""
         return next((way for way in self.ways if way.way == "search"), None)

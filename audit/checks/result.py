@@ -125,13 +125,12 @@ class PrivacyResult(Result):
         Of a sequential game or an early look, the event is an example, counted on further outputs. Of a law it is a
         privacy loss above epsilon, which is the event that breaks the claim most; nothing was counted.
         """
-        game = self.evidence.witnessing
         if self.verdict is not Verdict.FAIL:
             return None
+        game: Any = next((way for way in self.evidence.ways if way.is_witness), None)
         if game is None:
             return self._find_event_of_law() or self._find_event_of_proof()
-        events = game.events
-        counts = game.counts
+        events, counts = game.events, game.counts
         sign = 1 if counts.leads_left else -1
 
         def event(outputs: Any) -> np.ndarray:

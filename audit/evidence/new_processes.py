@@ -91,7 +91,8 @@ def _alike_in_forks(
         subject, (sides, value) = Subject(pickle.loads(packed), one_by_one), pickle.loads(sent)
     except BaseException as error:  # a module that only the caller has, or what its import raises
         return f"it cannot be made in a new process ({type(error).__name__}: {describe_error(error)})"
-    generators = _generators()
+    kinds = np.random.BitGenerator, random.Random  # made where the code was imported, or sent with it
+    generators = [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)]
     gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
     for number in range(processes):
         stream = Stream(*seeds).child(number)
@@ -121,12 +122,6 @@ def _gives(
             if not np.all(value(outputs) == known):
                 return False
     return True
-
-
-def _generators() -> list[Any]:
-    """Return the generators of this process that the code has made where it was imported, or was sent with."""
-    kinds = np.random.BitGenerator, random.Random
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)]
 
 
 _LEVEL = 1e-6  # probability that a cache of a private mechanism is taken for a fixed seed
