@@ -237,7 +237,7 @@ def test_one_cell_is_a_column_and_records_outside_the_window_hit_no_cell_or_the_
         (lambda: Grid(1, 0.1, 1.0, 0.5), "`high` must"),
         (lambda: Grid(1, 0.25).nearest(np.array([[0.5, 0.5]])), r"have shape \(n, 1\)"),
         (lambda: Grid(1, 0.25).nearest([np.nan]), "be finite"),
-        (lambda: Grid(1, 0.25).nearest([-0.1, 0.5]), r"lie in \[0, 1\]\^1, got -0.1"),
+        (lambda: Grid(1, 0.25).nearest([-0.1, 0.5]), r"lie in \[0, 1\]\^1$"),
         (lambda: BinaryArray(1, 0.0, 0.4), "`epsilon` must"),
         (lambda: BinaryArray(1, 1.0, 0.4, 3), "`half` must"),
         (lambda: BinaryArray(1, 1.0, 0.4).bits(0.5), "`record` must be a pair"),
