@@ -45,7 +45,7 @@ def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any]) -> 
     return api.run_alone(check, budget=2, significance=0.05, confirmation=None, seed=0)
 
 
-class Fraction(api.Score):
+class Fraction(api.scorers.Score):
     """How far a number lies above the integer below it: noise on an integer answer may hide all but that."""
 
     name = "fractions"
@@ -54,12 +54,12 @@ class Fraction(api.Score):
         return outputs.numbers % 1
 
 
-class Fractions(api.Scorer):
+class Fractions(api.scorers.Scorer):
     """Propose the fraction of single numbers."""
 
     learned = False
 
-    def propose(self, training: api.Training) -> Sequence[api.Score]:
+    def propose(self, training: api.scorers.Training) -> Sequence[api.scorers.Score]:
         return [Fraction()] if all(side.is_scalar and side.symbols is None for side in training.sides) else []
 
 
