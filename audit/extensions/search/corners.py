@@ -6,12 +6,14 @@ moves from end to end, or one column of it against all others. Independent numbe
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 from typing import Any, cast
 
+from hypothesis import strategies
 from hypothesis.control import BuildContext
 from hypothesis.errors import StopTest, UnsatisfiedAssumption
 from hypothesis.internal.conjecture.choice import ChoiceTemplate, choice_from_index
@@ -115,7 +117,7 @@ class Corners:
 
     def _make(self, data: Any) -> Any:
         try:
-            with BuildContext(data, wrapped_test=_is_no_test):
+            with BuildContext(data, **_TEST):
                 return data.draw(self._cases)
         except (StopTest, UnsatisfiedAssumption):
             return None
@@ -145,4 +147,19 @@ class Corners:
 
 
 def _is_no_test() -> None:
-    """Stand for the test that a build context of Hypothesis wants."""
+    """Stand for the test that a build context of newer versions wants."""
+
+
+_TEST: Any = {"wrapped_test": _is_no_test} if "wrapped_test" in inspect.signature(BuildContext).parameters else {}
+
+
+def are_possible() -> bool:
+    """Test whether the installed Hypothesis, whose inner parts these are, draws and makes simpler as it did."""
+    try:
+        corners = Corners(strategies.lists(strategies.floats(0, 1)), 0)
+        drawn = [corners.draw() for _ in range(9)]
+        corners.keep()
+        corners.simplify(lambda case: len(case) >= 0)
+        return any(drawn) and corners.kept.choices is not None
+    except (AttributeError, TypeError):
+        return False

@@ -46,7 +46,7 @@ from audit.api import (
     validate,
     write_code,
 )
-from audit.extensions.search.corners import Corners
+from audit.extensions.search.corners import Corners, are_possible
 from audit.extensions.search.neighbors import neighboring_pairs
 
 _EXAMPLES = 200  # cases tried in one climb
@@ -127,9 +127,10 @@ class Search:
     def _search(self) -> Case:
         cases = _cases(self.check)
         corners = Corners(cases, self.allowance.stream.entropy)
-        if self.check.first_methods:
+        has_corners = bool(self.check.first_methods) and are_possible()
+        if has_corners:
             self._try_corners(corners, _CORNERS)
-        stays_at_corners = self.climbs == 1 and self.check.parameters is None
+        stays_at_corners = has_corners and self.climbs == 1 and self.check.parameters is None
         if stays_at_corners:
             self._try_corners(corners, _CORNERS if self.best_excess <= 0 else _WORSE)
         else:
