@@ -211,9 +211,9 @@ FAULTS: dict[str, Fault] = {
         "add/remove",
     ),
     "two keys": _wrong_at("randomized response", lambda p: len(p.categories) == 2),
-    "keys of unequal length": _around(  # the answer is as long as the record at most
+    "keys of unequal length": _around(  # the answer is as long as the record at most, or two letters
         "randomized response",
-        lambda right, p, record, rng: right(record, rng)[: len(record) if isinstance(record, str) else None],
+        lambda right, p, record, rng: right(record, rng)[: max(2, len(record)) if isinstance(record, str) else None],
         also=("long and empty text",),
     ),
     "keys beyond ASCII": _around("frequency oracle", _encoding),
