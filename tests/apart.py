@@ -23,6 +23,7 @@ _TESTS = "architecture false_alarms leaks pages public_copy public_names recipes
 WHOLE = ("browser", *(f"test_{name}.py" for name in _TESTS.split()))
 # What the tests of an extension borrow: mechanisms of the catalog, programs of benchmarks, another extension.
 BORROWED = {
+    "certificates": ("following", "precision", "training", "utility"),
     "compare": ("mechanisms", "adapters", "estimators", "utility"),
     "conformance": ("mechanisms", "estimators", "utility"),
     "enumeration": ("benchmarks", "search"),
