@@ -21,7 +21,7 @@ from audit.checks.base import document_from as document_from
 from audit.checks.base import run_alone as run_alone
 from audit.checks.base import run_check as run_check
 from audit.checks.base import StatedCheck as StatedCheck
-from audit.runner import import_target as import_target
+from audit.discover import import_target as import_target
 from audit.errors import InvalidArgument as InvalidArgument
 from audit.events.candidates import EventPair as EventPair
 from audit.events.candidates import choose_events as choose_events
@@ -35,11 +35,11 @@ from audit.evidence.new_processes import look_elsewhere as look_elsewhere
 from audit.evidence.session import Session as Session
 from audit.evidence.stated_law import StatedLaw as StatedLaw
 from audit.evidence.stated_law import stated_loss as stated_loss
-from audit.mechanism.call import BLOCK as BLOCK
-from audit.mechanism.call import Side as Side
-from audit.mechanism.call import Stream as Stream
-from audit.mechanism.call import entropy_from as entropy_from
-from audit.mechanism.call import Place as Place
+from audit.execution.seeds import BLOCK as BLOCK
+from audit.execution.seeds import Side as Side
+from audit.execution.seeds import Stream as Stream
+from audit.execution.seeds import entropy_from as entropy_from
+from audit.execution.seeds import Place as Place
 from audit.lazy import attach as attach
 from audit.mechanism.call import Subject as Subject
 from audit.mechanism.call import show as show
@@ -64,6 +64,7 @@ from audit.runner import read_list as read_list
 from audit.verdict import AnyResult as AnyResult
 from audit.verdict import BASES as BASES
 from audit.scorers.counts import CERTAIN as CERTAIN
+from audit import defaults as defaults
 from audit import validate as validate
 from audit.execution import sandbox as sandbox
 from audit.statistics import independence as independence

@@ -19,11 +19,11 @@ from audit import plugins
 from audit.certificate.summary import find_view
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record
+from audit.defaults import FIXTURE, Options, Settings
 from audit.errors import AuditError
 from audit.evidence.base import name_key
 from audit.runner import Recorded
 from audit.text import count_of, printable
-from audit.validate import FIXTURE, Options, Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -22,15 +22,9 @@ from typing import Any, TypeVar
 import click
 
 from audit import plugins
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.errors import AuditError, InvalidCertificate, MissingCertificate, Unwritable
 from audit.text import count_of, printable, printable_data
-from audit.validate import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_EXECUTOR,
-    DEFAULT_SIGNIFICANCE,
-    DEFAULT_TIMEOUT,
-)
 from audit.verdict import Verdict
 
 USAGE, CONTRADICTION, NOT_FOUND, UNVERIFIED, INTERNAL, NOT_WRITTEN = 64, 65, 66, 69, 70, 74
@@ -64,7 +58,7 @@ Exit status:
 
 
 def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
-    from audit.runner import find_module_name
+    from audit.discover import find_module_name
 
     return tuple(map(find_module_name, targets))
 
@@ -242,7 +236,7 @@ def run_command(
 
 def _discover_targets() -> tuple[str, ...]:
     """Return the modules below the current folder that list checks, and print which they are."""
-    from audit.runner import discover_targets
+    from audit.discover import discover_targets
 
     targets = discover_targets(Path.cwd())
     click.echo(f"found CHECKS in {', '.join(targets)}", err=True)

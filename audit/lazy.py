@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import importlib
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
-from audit.errors import MissingExtension
-from audit.validate import name_keywords
+from audit.errors import MissingExtension, UnknownArgument
 
+_NAMING: set[Any] = set()  # functions that `_name_keywords` made
+_TAKES_ANY = 8  # flag of code that takes any keyword, as in `inspect`
 _HERE = Path(__file__).parent
 _LINE = re.compile(r"^from audit\.?([\w.]*) import (\w+) as \w+$", re.MULTILINE)
 _EXTENSION = re.compile(r"extensions(?:\.(\w+))?.*")
+
+
+def _name_keywords(function: Any, called: str) -> Any:
+    """Return the function with an error that names the near right keyword where a call has a wrong one."""
+    code = getattr(function, "__wrapped__", function).__code__
+    if function in _NAMING or code.co_flags & _TAKES_ANY:
+        return function
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    known = [name for name in names if name != "self"]
+
+    def call(*given: Any, **named: Any) -> Any:
+        for name in named:
+            if name not in known:
+                raise UnknownArgument.of(called, name, known)
+        return function(*given, **named)
+
+    call.__code__ = call.__code__.replace(co_name=function.__name__)  # a frame of it is a call of the function
+    named_call = functools.wraps(function)(call)
+    _NAMING.add(named_call)
+    return named_call
+
+
+def name_keywords(value: Any, called: str) -> Any:
+    if isinstance(value, FunctionType):
+        return _name_keywords(value, called)
+    if dataclasses.is_dataclass(value) and "__init__" in vars(value):
+        setattr(value, "__init__", _name_keywords(vars(value)["__init__"], called))  # noqa: B010, mypy forbids the other
+    return value
 
 
 def attach(stub: Path) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

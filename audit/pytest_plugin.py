@@ -13,19 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE, Options, Settings
 from audit.errors import AuditError, InvalidArgument
-from audit.validate import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_SIGNIFICANCE,
-    FIXTURE,
-    Options,
-    Settings,
-    integer,
-    open_probability,
-    positive,
-    read_budget,
-)
+from audit.validate import integer, open_probability, positive, read_budget
 from audit.verdict import watch_results
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits

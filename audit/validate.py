@@ -1,54 +1,14 @@
-"""Validate the keywords and the numbers that people pass in, budgets among them, and limit the types of plain data.
+"""Validate the numbers that people pass in, budgets among them, and limit the types of plain data."""
 
-The defaults are those that all faces share: the functions, the command line, and pytest, with its settings.
-"""
-
-from __future__ import annotations
-
-import dataclasses
-import functools
 import math
 import numbers
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Annotated, Any
 
-from audit.errors import InvalidArgument, UnknownArgument
-
-_NAMING: set[Any] = set()  # functions that `_name_keywords` made
-_TAKES_ANY = 8  # flag of code that takes any keyword, as in `inspect`
-
-
-def _name_keywords(function: Any, called: str) -> Any:
-    """Return the function with an error that names the near right keyword where a call has a wrong one."""
-    code = getattr(function, "__wrapped__", function).__code__
-    if function in _NAMING or code.co_flags & _TAKES_ANY:
-        return function
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    known = [name for name in names if name != "self"]
-
-    def call(*given: Any, **named: Any) -> Any:
-        for name in named:
-            if name not in known:
-                raise UnknownArgument.of(called, name, known)
-        return function(*given, **named)
-
-    call.__code__ = call.__code__.replace(co_name=function.__name__)  # a frame of it is a call of the function
-    named_call = functools.wraps(function)(call)
-    _NAMING.add(named_call)
-    return named_call
-
-
-def name_keywords(value: Any, called: str) -> Any:
-    """Have a public function, or the fields of a public class, named where a call has a wrong keyword."""
-    if isinstance(value, FunctionType):
-        return _name_keywords(value, called)
-    if dataclasses.is_dataclass(value) and "__init__" in vars(value):
-        setattr(value, "__init__", _name_keywords(vars(value)["__init__"], called))  # noqa: B010, mypy forbids the other
-    return value
+from audit.errors import InvalidArgument
 
 
 def real(value: object, name: str) -> float:
@@ -166,34 +126,3 @@ Positive = Annotated[float, Limits(above=0)]
 Probability = Annotated[float, Limits(least=0, most=1)]
 OpenProbability = Annotated[float, Limits(above=0, below=1)]
 Name = Annotated[str, Limits(shortest=1)]
-
-
-DEFAULT_BUDGET = "auto"  # as many outputs as the claim and the number of checks need
-DEFAULT_SIGNIFICANCE = 0.05  # probability that any true claim of a run is suspected, and tested again
-DEFAULT_CONFIRMATION = 1e-6  # probability that any true claim of a run is judged FAIL
-DEFAULT_TIMEOUT = 600.0  # seconds for one check of a run
-DEFAULT_EXECUTOR = "processes"  # where the checks of a run are audited: in processes of this machine
-FIXTURE = "dp_audit"  # of the pytest plugin
-
-
-@dataclass
-class Options:
-    """Options of the command line, and the number of tests that audit."""
-
-    significance: float  # of the whole session, in (0, 1)
-    budget: Budget  # of an audit that states none
-    seed: int  # of all audits; each draws outputs of its own
-    recorded: bool = False  # a certificate is needed
-    tests: int = 1  # among which the significance is shared
-    confirmation: float | None = None  # of the whole session
-    floats: str = "real"  # of privacy audits that state nothing else
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the audits of one test, from its marker."""
-
-    budget: Budget | None = None
-    audits: int | None = None
-    seed: int | None = None
-    timeout: float | None = None

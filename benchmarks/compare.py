@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
+from audit.execution.seeds import Stream
 from audit.extensions.compare.samples import LawTest, tell_apart
-from audit.mechanism.call import Stream
 from audit.outputs.encode import encode
 
 GAMES = 400

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from audit import check_privacy
+from audit.execution.seeds import Place
 from audit.execution.workers import open_pool
-from audit.mechanism.call import Place
 from benchmarks import subjects
 
 BLOCK = 1_000_000

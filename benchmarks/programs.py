@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from audit.execution.seeds import BLOCK
 from audit.extensions.adapters import Program
-from audit.mechanism.call import BLOCK
 
 SOURCE = Path(__file__).parents[1] / "examples" / "laplace_count.c"
 BLOCKS = 600

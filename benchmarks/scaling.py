@@ -24,8 +24,9 @@ from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
 from audit import runner as suite
 from audit.events.candidates import TestDesign, choose_events
 from audit.evidence.session import draw_calls, join_calls, play
+from audit.execution.seeds import BLOCK, HERE, Calls, Place, Side, Stream
 from audit.execution.workers import group_size, groups_from, open_pool
-from audit.mechanism.call import BLOCK, HERE, Calls, Place, Side, Stream, Subject
+from audit.mechanism.call import Subject
 from audit.scorers import Training
 
 RECORDS = 1_500

@@ -28,7 +28,7 @@ from scipy import stats
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, RateCheck, Verdict
 from audit.checks.base import StatedCheck, run_check
 from audit.evidence.base import Allowance
-from audit.mechanism.call import Stream
+from audit.execution.seeds import Stream
 from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound, summarize
 from mechanisms.papers.berrett2019.theorems import MARGIN, SETTINGS, ExcessOf
 

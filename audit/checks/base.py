@@ -31,8 +31,9 @@ from audit.evidence.base import (
     list_fresh_allowances,
 )
 from audit.execution.sandbox import TimedOut, clock, collecting_rarely, is_of_subject, limit_time
+from audit.execution.seeds import HERE, Place
 from audit.execution.workers import Pool, open_pool
-from audit.mechanism.call import HERE, Place, describe_mechanism, keep_picklable, name_callable
+from audit.mechanism.call import describe_mechanism, keep_picklable, name_callable
 from audit.mechanism.provenance import find_source
 from audit.records.plain import from_plain, to_plain
 from audit.records.view import RecordView

@@ -13,6 +13,7 @@ from audit.checks.base import UNNAMED, Check, Result, document_from, run_alone
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult, PrivacyView
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument, NotNeighboring
 from audit.evidence.base import (
     USUAL_SHARE,
@@ -32,22 +33,14 @@ from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import CHECKPOINTS, Session, bound_call, plan_outputs, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.execution.sandbox import one_thread
-from audit.mechanism.call import (
-    Shown,
-    Stream,
-    Subject,
-    SubjectFailed,
-    require_mechanism,
-    show,
-    states_a_law,
-    write_code,
-)
+from audit.execution.seeds import Stream
+from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
 from audit.records.plain import to_plain
 from audit.records.view import RecordView
 from audit.scorers import SCORERS, Scorer
 from audit.scorers.counts import Residues
-from audit.validate import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, Budget, Effort, positive
+from audit.validate import Budget, Effort, positive
 from audit.verdict import Verdict
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import

@@ -9,22 +9,16 @@ from audit.claims.curves import (
     ZeroConcentratedClaim,
     renyi_divergence,
 )
-from audit.claims.privacy import (
-    CLAIM_KINDS,
+from audit.claims.privacy import CLAIM_KINDS, Claim, Point, PrivacyClaim, claim_of, claim_record, require_claim
+from audit.claims.relations import (
     AddRemove,
-    Claim,
     Distance,
     Group,
     Labeled,
     LabelFlip,
     Local,
     Neighbors,
-    Point,
-    PrivacyClaim,
     Substitution,
-    claim_of,
-    claim_record,
-    require_claim,
     require_neighboring,
 )
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from audit.claims.privacy import USUAL, Claim, Point, Substitution, exceeds
+from audit.claims.privacy import USUAL, Claim, Point, exceeds
+from audit.claims.relations import Substitution
 from audit.errors import InvalidArgument
 from audit.laws import (
     ARITHMETIC_TOLERANCE,

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from audit.mechanism.call import BLOCK
+from audit.execution.seeds import BLOCK
 from audit.outputs.encode import OutputForm, Outputs, Reading, Repeats, by_column, concatenate, count_texts
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED, distinct, fit_logistic, logistic, merge_in_order

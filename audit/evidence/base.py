@@ -23,14 +23,15 @@ from scipy import special
 
 from audit import plugins
 from audit.claims import Claim, Point
+from audit.defaults import DEFAULT_CONFIRMATION
 from audit.errors import InvalidArgument
 from audit.execution.sandbox import clock
-from audit.mechanism.call import BLOCK, HERE, Place, Stream
+from audit.execution.seeds import BLOCK, HERE, Place, Stream
 from audit.records.plain import to_plain
 from audit.records.view import Part
 from audit.statistics.bounds import POWER
 from audit.statistics.independence import OF_CALLS
-from audit.validate import DEFAULT_CONFIRMATION, Budget, Effort, Name, integer, open_probability, read_budget
+from audit.validate import Budget, Effort, Name, integer, open_probability, read_budget
 from audit.verdict import Verdict
 
 DRAWING_SHARE, FIRST_SHARE = 0.8, 0.6  # of a time limit, for drawing; of that, for the stages before fresh outputs

@@ -59,7 +59,7 @@ from audit.evidence.session import (
     plan_outputs,
 )
 from audit.execution.sandbox import TimedOut, clock, one_thread
-from audit.mechanism.call import BLOCK, Calls, Side, Stream
+from audit.execution.seeds import BLOCK, Calls, Side, Stream
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
 from audit.statistics.bounds import (

@@ -34,8 +34,9 @@ from audit.claims import Claim
 from audit.evidence.base import Case, Finding, Way, leave_open
 from audit.evidence.session import Session
 from audit.execution.sandbox import ProcessLine, call_in_fork, clock, start
+from audit.execution.seeds import Stream, entropy_from
 from audit.execution.workers import pack_without_caches
-from audit.mechanism.call import Stream, Subject, entropy_from
+from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.text import describe_error
 from audit.validate import Count

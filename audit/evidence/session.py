@@ -40,16 +40,10 @@ from audit.evidence.base import (
     PrivacyTerms,
 )
 from audit.execution.sandbox import Drawing, TimedOut, clock, one_thread
+from audit.execution.seeds import BLOCK, HERE, Block, Calls, Place, Side, Stream
 from audit.execution.workers import map_blocks, pack_without_caches
 from audit.mechanism.call import (
-    BLOCK,
-    HERE,
-    Block,
-    Calls,
     PerCall,
-    Place,
-    Side,
-    Stream,
     Subject,
     SubjectFailed,
     advise_on_exception,

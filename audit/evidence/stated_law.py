@@ -14,9 +14,9 @@ import numpy as np
 from audit.claims import Claim, CurveClaim, Point
 from audit.errors import InvalidCertificate
 from audit.evidence.base import Case, Finding, Judgment, Way, leave_open
+from audit.execution.seeds import Stream
 from audit.laws import ARITHMETIC_TOLERANCE
 from audit.laws.outputs import dkw_distance
-from audit.mechanism.call import Stream
 from audit.outputs.encode import Outputs
 from audit.scorers.base import stated_log_likelihood
 from audit.text import count, number

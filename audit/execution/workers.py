@@ -54,7 +54,7 @@ from audit.execution.sandbox import (
     start,
     supervise,
 )
-from audit.mechanism.call import HERE, Block, Calls, Place
+from audit.execution.seeds import HERE, Block, Calls, Place
 from audit.text import describe_error, join_names
 
 DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame

@@ -18,7 +18,8 @@ from audit.scorers.base import (
 from audit.scorers.counts import Atoms, Cells, Monotone, Residues, SeenValues
 from audit.scorers.flags import ReleasedValues, SmoothedAtoms
 from audit.scorers.rows import Coordinates, Directions, MedianDistances
-from audit.scorers.vectors import Structure, Vectors
+from audit.scorers.structure import Structure
+from audit.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), Atoms(), SmoothedAtoms(), Cells()),  # any output

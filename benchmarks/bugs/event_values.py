@@ -23,7 +23,8 @@ from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.events.candidates import EventPair
 from audit.evidence.base import Allowance
 from audit.evidence.session import train
-from audit.mechanism.call import Side, Stream, Subject
+from audit.execution.seeds import Side, Stream
+from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.statistics.bounds import GameCounts, game_epsilon_lower_bound
 from benchmarks.bugs.at_one import BUDGET, JOBS, SIGNIFICANCE

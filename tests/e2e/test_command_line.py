@@ -10,8 +10,8 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim
 from audit.certificate.render import RENDERERS
 from audit.cli import main
+from audit.discover import discover_targets
 from audit.errors import UnknownTarget
-from audit.runner import discover_targets
 from tests.core.mechanisms import PAIR, laplace
 
 MODULE = """

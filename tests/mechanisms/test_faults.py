@@ -19,8 +19,8 @@ import mechanisms
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, check_precision, run
 from audit.checks.base import run_check
 from audit.evidence.base import Allowance
+from audit.execution.seeds import Stream
 from audit.extensions.search import search as pair_search
-from audit.mechanism.call import Stream
 from audit.runner import make_stream
 from mechanisms import faults, independence
 from mechanisms.faults import parameters, randomness, textbook

@@ -6,8 +6,8 @@ import audit
 from audit import Verdict, plugins
 from audit.auditor import Auditor
 from audit.certificate.verify import judge_record, list_problems
+from audit.defaults import Options, Settings
 from audit.errors import InvalidCertificate
-from audit.validate import Options, Settings
 from tests.core import kinds
 from tests.core.kinds import DivisibleCheck
 

@@ -9,7 +9,7 @@ from audit import PrivacyClaim, Verdict, plugins
 from audit.auditor import Auditor, summarize
 from audit.certificate.render import check_fragment
 from audit.certificate.summary import find_view
-from audit.validate import Options, Settings
+from audit.defaults import Options, Settings
 from tests.core.mechanisms import PAIR, laplace
 from tests.extensions.training.runs.loops import CLAIM, recorded
 

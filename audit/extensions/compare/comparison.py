@@ -25,6 +25,7 @@ from audit.api import (
     Outputs,
     Place,
     Stream,
+    defaults,
     document,
     environment,
     name_key,
@@ -302,7 +303,7 @@ class ComparisonReport(AnyResult):
 def compare(
     comparisons: Iterable[Comparison],
     *,
-    significance: float = validate.DEFAULT_SIGNIFICANCE,
+    significance: float = defaults.DEFAULT_SIGNIFICANCE,
     seed: int = 0,
     **settings: Any,
 ) -> ComparisonReport:
@@ -310,7 +311,7 @@ def compare(
     listed = require_comparisons(comparisons)
     checks = [check for comparison in listed for check in comparison.checks]
     report = run(checks, significance=significance / 2, seed=seed, **settings)
-    samples, timeout = dict[str, Sample | str](), settings.get("timeout", validate.DEFAULT_TIMEOUT)
+    samples, timeout = dict[str, Sample | str](), settings.get("timeout", defaults.DEFAULT_TIMEOUT)
     with open_pool(Place(workers=1), [check.subject for check in checks]) as pool:  # one by one: comparable speeds
         for comparison in listed:
             for one in comparison.implementations:

@@ -20,6 +20,7 @@ from audit.api import (
     PrivacyEvidence,
     PrivacyJudgment,
     claims,
+    defaults,
     document_from,
     entropy_from,
     judge,
@@ -281,8 +282,8 @@ def check_estimator(
     public: Sequence[str] = (),
     release: Any | None = None,
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = validate.DEFAULT_BUDGET,
-    significance: float = validate.DEFAULT_SIGNIFICANCE, confirmation: float | None = validate.DEFAULT_CONFIRMATION,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = defaults.DEFAULT_BUDGET,
+    significance: float = defaults.DEFAULT_SIGNIFICANCE, confirmation: float | None = defaults.DEFAULT_CONFIRMATION,
     seed: int = 0, timeout: float | None = None, workers: int | None = None,
 ) -> EstimatorResult:  # fmt: skip
     """Check the budget that an estimator declares, by everything that leaves its fits.

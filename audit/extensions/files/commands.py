@@ -23,7 +23,7 @@ from audit import (
     ZeroConcentratedClaim,
     run,
 )
-from audit.api import InvalidArgument, claims, cli, terminal, text, validate
+from audit.api import InvalidArgument, claims, cli, defaults, terminal, text, validate
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _YES, _NO = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
@@ -88,7 +88,7 @@ def make_claim(epsilon: float | None, delta: float, rho: float | None, mu: float
 @cli.setting(
     "--tolerance", None, "Tolerance of a PASS beyond epsilon; max(0.05, epsilon / 4) unless given.", type=float
 )
-@cli.setting("--significance", validate.DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
+@cli.setting("--significance", defaults.DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 @cli.setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
 def outputs_command(
     left: Path, right: Path | None, by: str | None, columns: Sequence[str], claim: claims.Claim,
@@ -123,7 +123,7 @@ def outputs_command(
 @click.option("--score", default="score", show_default=True, metavar="NAME", help="Column of the scores.")
 @click.option("--member", metavar="NAME", help="Column of 1 for canaries that were included, 0 for the others.")
 @take_claim
-@cli.setting("--significance", validate.DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
+@cli.setting("--significance", defaults.DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 def scores_command(
     file: Path, left_out: Path | None, score: str, member: str | None, claim: claims.Claim, significance: float,
     **shown: Any,
@@ -205,7 +205,7 @@ def run_one(
     settings: dict[str, Any] = {
         "budget": budget,
         "significance": significance,
-        "confirmation": validate.DEFAULT_CONFIRMATION,
+        "confirmation": defaults.DEFAULT_CONFIRMATION,
     }
     with terminal.LiveProgress(1, quiet=quiet) as progress:
         settings |= {"seed": seed, "directory": out, "workers": 0, "announce": progress.show_start, **more}

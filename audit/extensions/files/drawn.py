@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from audit import Neighbors, PrivacyCheck, PrivacyResult, SubjectFailed, Verdict
-from audit.api import BLOCK, DRAWN_BEFORE, InvalidArgument, claims, run_alone, validate
+from audit.api import BLOCK, DRAWN_BEFORE, InvalidArgument, claims, defaults, run_alone
 
 FEWEST = 1_000  # outputs of a side
 _LONG_CALL = 6 * BLOCK  # outputs from which a budget has such a call, as `LONG_SHARE` of the game says
@@ -78,8 +78,8 @@ def check_outputs(
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float = validate.DEFAULT_CONFIRMATION,
+    significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float = defaults.DEFAULT_CONFIRMATION,
     seed: int = 0,
 ) -> PrivacyResult:
     """Test a privacy claim by outputs that were drawn elsewhere, on two neighboring datasets.

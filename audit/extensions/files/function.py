@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from audit import PrivacyCheck, Substitution, per_call
-from audit.api import InvalidArgument, claims, cli, errors, import_target, validate
+from audit.api import InvalidArgument, claims, cli, defaults, errors, import_target
 from audit.extensions.files.commands import run_one, take_claim
 from audit.extensions.files.tables import is_table, read_rows
 
@@ -31,15 +31,15 @@ from audit.extensions.files.tables import is_table, read_rows
 @take_claim
 @cli.setting(
     "--budget",
-    validate.DEFAULT_BUDGET,
+    defaults.DEFAULT_BUDGET,
     "As many outputs as resolve the claim, or a number.",
     metavar="auto|quick|deep|N",
 )
 @cli.setting(
-    "--significance", validate.DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6."
+    "--significance", defaults.DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6."
 )
 @cli.setting("--seed", 0, "The same seed gives the same evidence.")
-@cli.setting("--timeout", validate.DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
+@cli.setting("--timeout", defaults.DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
 def function_command(
     target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, frames: bool,
     claim: claims.Claim, budget: Any, significance: float, seed: int, timeout: float, **shown: Any,

@@ -15,6 +15,7 @@ from audit.api import (
     InvalidArgument,
     PrivacyEvidence,
     claims,
+    defaults,
     document_from,
     encode,
     run_alone,
@@ -272,8 +273,8 @@ def check_interactive(
     datasets: Any | None = None,
     method: AnyMethod = "auto",
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = validate.DEFAULT_BUDGET,
-    significance: float = validate.DEFAULT_SIGNIFICANCE, confirmation: float | None = validate.DEFAULT_CONFIRMATION,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = defaults.DEFAULT_BUDGET,
+    significance: float = defaults.DEFAULT_SIGNIFICANCE, confirmation: float | None = defaults.DEFAULT_CONFIRMATION,
     seed: int = 0, timeout: float | None = None, workers: int | None = None,
 ) -> InteractiveResult:  # fmt: skip
     """Test a privacy claim about whole conversations with an object that answers.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audit import PrivacyCheck, PrivacyResult, Verdict, check_privacy
-from audit.api import claims, document_from, validate
+from audit.api import claims, defaults, document_from, validate
 
 DEFAULT_PRECISION_BUDGET = 10_000
 
@@ -17,7 +17,7 @@ def check_precision(
     *,
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS, name: str | None = None, budget: validate.Budget = DEFAULT_PRECISION_BUDGET,
-    significance: float = validate.DEFAULT_SIGNIFICANCE, confirmation: float | None = validate.DEFAULT_CONFIRMATION,
+    significance: float = defaults.DEFAULT_SIGNIFICANCE, confirmation: float | None = defaults.DEFAULT_CONFIRMATION,
     seed: int = 0, timeout: float | None = None, workers: int | None = None,
 ) -> PrivacyResult:  # fmt: skip
     """Test a privacy claim by events on the bits of floating-point outputs.

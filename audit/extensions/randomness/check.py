@@ -22,6 +22,7 @@ from audit.api import (
     Stream,
     Subject,
     concatenate,
+    defaults,
     document_from,
     errors,
     independence,
@@ -243,8 +244,8 @@ def check_randomness(
     dataset: Any,
     *,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = DEFAULT_RANDOMNESS_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = DEFAULT_RANDOMNESS_BUDGET, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Test whether the outputs of a mechanism on one dataset are independent.
 

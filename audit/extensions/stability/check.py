@@ -15,6 +15,7 @@ from audit.api import (
     Judgment,
     StatedCheck,
     conclude,
+    defaults,
     document_from,
     errors,
     run_alone,
@@ -217,8 +218,8 @@ def check_stability(
     domain_in: Any | None = None,
     domain_out: Any | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = DEFAULT_PAIRS, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = DEFAULT_PAIRS, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Search for two close datasets that a transformation maps farther apart than it claims.
 

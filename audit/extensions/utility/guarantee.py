@@ -21,6 +21,7 @@ from audit.api import (
     Unusable,
     bounds,
     conclude,
+    defaults,
     document_from,
     leave_open,
     run_alone,
@@ -186,8 +187,8 @@ def check_guarantee(
     *,
     slack: float | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = defaults.DEFAULT_BUDGET, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that a guarantee holds with probability at least 1 - beta.
 

@@ -18,6 +18,7 @@ from audit.api import (
     bounds,
     call,
     conclude,
+    defaults,
     document_from,
     leave_open,
     run_alone,
@@ -227,8 +228,8 @@ def check_inequality(
     sense: Sense = "<=",
     tolerance: float | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = defaults.DEFAULT_BUDGET, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check a stated inequality: computed `values`, or the mean of sampled `losses` against `bound`.
 

@@ -15,6 +15,7 @@ from audit.api import (
     Judgment,
     Unusable,
     call_number,
+    defaults,
     document_from,
     leave_open,
     run_alone,
@@ -184,8 +185,8 @@ def check_rate(
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     horizon: int | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = defaults.DEFAULT_BUDGET, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that the mean excess decays with the claimed exponent on a declared range of sizes.
 

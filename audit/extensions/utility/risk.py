@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from audit import Result, Verdict
-from audit.api import UNNAMED, Interval, Judgment, call_number, conclude, document_from, run_alone, validate
+from audit.api import UNNAMED, Interval, Judgment, call_number, conclude, defaults, document_from, run_alone, validate
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds
 from audit.extensions.utility.means import Support
 
@@ -124,8 +124,8 @@ def check_consistency(
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     finite_bounds: Callable[[int], float] | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = defaults.DEFAULT_BUDGET, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that the risk comes within `tolerance` of the Bayes risk at the largest size.
 

@@ -15,8 +15,8 @@ from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.new_processes import NewProcesses
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw, compare_with_law
+from audit.execution.seeds import Stream
 from audit.laws import Finite, Laplace, Product
-from audit.mechanism.call import Stream
 from audit.outputs.encode import OutputForm, Repeats, encode
 from audit.statistics.bounds import GameCounts, blind_spot
 from audit.statistics.independence import CallStatistics, SideCalls

@@ -19,7 +19,8 @@ from audit.evidence.base import LIMITED, Allowance, PrivacyTerms
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session, Split, plan_outputs
 from audit.execution.sandbox import Drawing, TimedOut, clock, limit_time
-from audit.mechanism.call import HERE, Place, Subject
+from audit.execution.seeds import HERE, Place
+from audit.mechanism.call import Subject
 from audit.statistics.bounds import blind_spot, game_resolution, logit_lower_bound
 from audit.validate import EFFORTS
 from tests.core.mechanisms import PAIR, laplace

@@ -20,7 +20,7 @@ from audit.evidence.base import (
     judge_confirmed,
     list_fresh_allowances,
 )
-from audit.mechanism.call import Stream
+from audit.execution.seeds import Stream
 from audit.statistics.bounds import (
     GameCounts,
     game_resolution,

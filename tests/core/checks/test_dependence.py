@@ -12,7 +12,7 @@ import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.execution import workers
-from audit.mechanism.call import BLOCK
+from audit.execution.seeds import BLOCK
 from tests.core.mechanisms import Copula, Shared, SharedResponse, laplace
 
 CLAIM, PAIR = PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from audit import AddRemove, Distance, Group, Labeled, LabelFlip, Local, Neighbors, Substitution
 from audit.claims import require_neighboring
-from audit.claims.privacy import rows_that_differ
+from audit.claims.relations import rows_that_differ
 from audit.errors import AuditError, NotNeighboring
 from tests.offenders import for_each
 

@@ -19,7 +19,7 @@ from audit.events.candidates import Folds, Ranked, TestDesign, Thresholds, choos
 from audit.evidence import session as sessions
 from audit.evidence.base import Allowance
 from audit.evidence.session import Split, _excess, train
-from audit.mechanism.call import Stream
+from audit.execution.seeds import Stream
 from audit.outputs.encode import encode
 from audit.scorers import Training
 from tests.core.scorers.exact_value import value_of

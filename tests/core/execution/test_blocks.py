@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from audit import Local, PrivacyCheck, PrivacyClaim, check_privacy
-from audit.mechanism.call import BLOCK, Calls, Side, Stream
+from audit.execution.seeds import BLOCK, Calls, Side, Stream
 from audit.runner import make_stream
 from tests.core.mechanisms import PAIR, laplace
 

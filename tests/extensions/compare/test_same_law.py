@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from audit.errors import InvalidArgument
+from audit.execution.seeds import Stream
 from audit.extensions.compare.samples import draw_sample, errors_of, tell_apart
-from audit.mechanism.call import Stream, SubjectFailed
+from audit.mechanism.call import SubjectFailed
 from audit.outputs.encode import encode
 
 LEVEL = 1e-6

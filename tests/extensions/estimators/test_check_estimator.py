@@ -18,9 +18,9 @@ from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems, replay
 from audit.checks.privacy import PrivacyCheck
 from audit.evidence.base import Allowance
+from audit.execution.seeds import Stream, entropy_from
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.fits import Fits, dump_plainly
-from audit.mechanism.call import Stream, entropy_from
 
 pytest.importorskip("sklearn")
 

@@ -19,6 +19,7 @@ from audit.api import (
     call,
     call_number,
     conclude,
+    defaults,
     document_from,
     leave_open,
     run_alone,
@@ -162,8 +163,8 @@ def check_accounting(
     bracket: Callable[[Any, float], Any] | None = None,
     *,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = 2, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = 2, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Check that an accountant says at least the true epsilon of events.
 

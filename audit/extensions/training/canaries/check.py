@@ -23,6 +23,7 @@ from audit.api import (
     bounds,
     claims,
     conclude,
+    defaults,
     document_from,
     leave_open,
     run_alone,
@@ -365,8 +366,8 @@ def check_canaries(
     delta: float | None = None,
     structure: Structure = "any",
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = 2, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = 2, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> CanaryResult:  # fmt: skip
     """Test a privacy claim by the scores of canaries in one training run.
 

@@ -18,6 +18,7 @@ from audit.api import (
     Unusable,
     bounds,
     call,
+    defaults,
     document_from,
     leave_open,
     run_alone,
@@ -240,8 +241,8 @@ def check_training(
     tolerance: float = 0.1,
     unchecked: tuple[str, ...] = (),
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: validate.Budget = validate.DEFAULT_BUDGET, significance: float = validate.DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = validate.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+    budget: validate.Budget = defaults.DEFAULT_BUDGET, significance: float = defaults.DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = defaults.DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> Result:  # fmt: skip
     """Test whether one training run was the mechanism that its accountant assumed.
 

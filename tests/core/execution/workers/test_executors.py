@@ -20,8 +20,8 @@ import audit
 from audit import runner as suite
 from audit.errors import InvalidArgument, OtherCode, Unreachable
 from audit.execution import sandbox, workers
+from audit.execution.seeds import BLOCK, HERE, Calls, Place, Side, Stream
 from audit.execution.workers import Pool, describe_code, group_size, groups_from, map_blocks, open_pool
-from audit.mechanism.call import BLOCK, HERE, Calls, Place, Side, Stream
 from audit.runner import count_finished_checks
 from tests.processes import is_alive
 

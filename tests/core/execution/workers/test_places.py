@@ -17,7 +17,7 @@ from audit.errors import InvalidArgument
 from audit.execution import sandbox
 from audit.execution import workers as pool
 from audit.execution.sandbox import one_thread, with_one_thread
-from audit.mechanism.call import Place
+from audit.execution.seeds import Place
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
 
+from audit.execution.seeds import Calls, Place, Side, Stream
 from audit.execution.workers import map_blocks, open_pool
-from audit.mechanism.call import Calls, Place, Side, Stream
 
 
 def threads():
