@@ -76,7 +76,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "two points, delta 0.3",
     ),
     "extensions/enumeration/test_usual_style.py::test_samplers_are_followed_as_they_are_built": (),
-    "extensions/enumeration/test_merging_of_states.py::test_what_is_hidden_tells_states_apart[": ("chain",),
     "extensions/enumeration/test_real_outputs.py::test_wrong_laws_are_accused[": ("4]", "5]", "6]", "7]"),
     "extensions/enumeration/test_real_outputs.py::test_right_laws_are_not_accused[": ("1]", "2]", "3]"),
     "extensions/enumeration/test_proofs.py::test_laws_that_are_enumerated_take_part": (),

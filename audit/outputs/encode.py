@@ -526,14 +526,10 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
 
 
 def _are_alike(batches: Sequence[Outputs]) -> bool:
-    """Test whether arrays were read in the same columns, row by row alike, and hold numbers only."""
-    names, width, texts = batches[0].names, batches[0].numbers.shape[1:], batches[0].texts.keys()
-    return len(names or ()) <= _MOST_COLUMNS and all(
-        batch.symbols is None
-        and not (batch.mixed or batch.ragged or batch.raw.dtype == object)
-        and (batch.names, batch.numbers.shape[1:], batch.texts.keys()) == (names, width, texts)
-        for batch in batches
-    )
+    """Test whether batches were read in the same columns, row by row alike, and hold numbers only."""
+    forms = [(batch.names, batch.numbers.shape[1:], batch.texts.keys()) for batch in batches]
+    mixes = any(batch.symbols is not None or batch.mixed or batch.ragged for batch in batches)
+    return not mixes and len(forms[0][0] or ()) <= _MOST_COLUMNS and all(form == forms[0] for form in forms)
 
 
 def _concatenate(read: Sequence[Outputs], raw: Any) -> Outputs:
