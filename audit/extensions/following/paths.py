@@ -210,7 +210,8 @@ def _price_lines(path: Path) -> list[tuple[Line, str, int, float]]:
     names = [(shown.line, shown.kind) for shown in path.record.observations]
     counts, before, priced = Counter(names), 0.0, list[tuple[Line, str, int, float]]()
     for number, name in enumerate(counts, 1):
-        kept = [place in list(counts)[:number] for place in names]
+        known = set(itertools.islice(counts, number))
+        kept = [each in known for each in names]
         is_whole = number == len(counts)
         part = path.alignment if is_whole else align(_restrict(path.record, kept), _restrict(path.other, kept))
         cost = before if part.reason or math.isinf(before) else part.cost + part.square
