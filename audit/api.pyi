@@ -3,7 +3,6 @@
 from audit.records.plain import from_plain as from_plain
 from audit.certificate.render import environment as environment
 from audit.evidence.base import Allowance as Allowance
-from audit.evidence.base import name_key as name_key
 from audit.evidence.base import Evidence as Evidence
 from audit.evidence.base import Interval as Interval
 from audit.evidence.base import Judgment as Judgment
@@ -21,7 +20,6 @@ from audit.checks.base import document_from as document_from
 from audit.checks.base import run_alone as run_alone
 from audit.checks.base import run_check as run_check
 from audit.checks.base import StatedCheck as StatedCheck
-from audit.discover import import_target as import_target
 from audit.errors import InvalidArgument as InvalidArgument
 from audit.events.candidates import EventPair as EventPair
 from audit.events.candidates import choose_events as choose_events
@@ -44,7 +42,6 @@ from audit.lazy import attach as attach
 from audit.mechanism.call import Subject as Subject
 from audit.mechanism.call import show as show
 from audit.mechanism.call import write_code as write_code
-from audit.mechanism.call import Unusable as Unusable
 from audit.mechanism.call import name_callable as name_callable
 from audit.mechanism.call import call as call
 from audit.mechanism.call import call_number as call_number
@@ -52,18 +49,15 @@ from audit.mechanism.call import PerCall as PerCall
 from audit.mechanism.call import states_a_law as states_a_law
 from audit.mechanism.call import require_mechanism as require_mechanism
 from audit.outputs.columns import Texts as Texts
-from audit.outputs.encode import BadBatch as BadBatch
-from audit.outputs.encode import BadLength as BadLength
 from audit.outputs.encode import Outputs as Outputs
 from audit.outputs.encode import encode as encode
 from audit.outputs.encode import list_blocks as list_blocks
 from audit.outputs.encode import concatenate as concatenate
 from audit.plugins import Command as Command
 from audit.plugins import Plugin as Plugin
-from audit.runner import read_list as read_list
+from audit import discover as discover
 from audit.verdict import AnyResult as AnyResult
 from audit.verdict import BASES as BASES
-from audit.scorers.counts import CERTAIN as CERTAIN
 from audit import defaults as defaults
 from audit import validate as validate
 from audit.execution import sandbox as sandbox

@@ -21,7 +21,7 @@ from audit.checks.base import Result
 from audit.claims import Claim, claim_record
 from audit.defaults import FIXTURE, Options, Settings
 from audit.errors import AuditError
-from audit.evidence.base import name_key
+from audit.execution.seeds import name_key
 from audit.runner import Recorded
 from audit.text import count_of, printable
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from audit.errors import AuditError, UnknownTarget
 
@@ -70,6 +71,13 @@ def import_target(target: str) -> ModuleType:
     except Exception as error:
         said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
         raise UnknownTarget(f"{said}{_explain_import(target, error)}") from error
+
+
+def read_list(target: str, name: str) -> list[Any]:
+    """Return the list `name` of an importable module; raise `UnknownTarget` if there is no such list."""
+    if not (found := getattr(import_target(target), name, None)):
+        raise UnknownTarget(f"target {target!r} lists no {name}: write {name} = [...] in it")
+    return list(found)
 
 
 def _explain_import(target: str, error: BaseException) -> str:

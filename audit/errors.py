@@ -59,6 +59,18 @@ class WrongLength(AuditError):
     """A mechanism returned a batch whose first axis is not the size it was asked for."""
 
 
+class Unusable(Exception):
+    """A function of the caller returned nothing that can be judged; the text names the cause."""
+
+
+class BadBatch(Exception):
+    """A mechanism returned something that is not a batch of outputs; the text names it."""
+
+
+class BadLength(BadBatch):
+    """A mechanism returned a batch whose first axis is not the size that was asked for."""
+
+
 class UnknownTarget(AuditError):
     """A target of the command line cannot be imported, or holds no checks."""
 

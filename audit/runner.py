@@ -26,9 +26,9 @@ from audit.certificate.verify import read_evidence
 from audit.checks.base import Check, Result, failed_check, run_check
 from audit.checks.privacy import PrivacyCheck
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
-from audit.discover import import_target
+from audit.discover import read_list
 from audit.errors import AuditError, InvalidArgument, InvalidCertificate, OtherCode, UnknownTarget, Unreachable
-from audit.evidence.base import Allowance, Evidence, Judgment, name_key
+from audit.evidence.base import Allowance, Evidence, Judgment
 from audit.execution.seeds import BLOCK, Place, Stream
 from audit.execution.workers import Pool, describe_code, open_pool
 from audit.validate import Budget, positive
@@ -277,18 +277,6 @@ def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
     return require_checks(chosen)
 
 
-def read_list(target: str, name: str) -> list[Any]:
-    """Return the list `name` of an importable module; raise `UnknownTarget` if there is no such list."""
-    if not (found := getattr(import_target(target), name, None)):
-        raise UnknownTarget(f"target {target!r} lists no {name}: write {name} = [...] in it")
-    return list(found)
-
-
-def make_stream(check: Check, seed: int) -> Stream:
-    """Return the stream of a check, which depends on the run's seed and the check's name only."""
-    return Stream(seed, (name_key(check.name),))
-
-
 @dataclass(frozen=True)
 class _Runner:
     """Runs checks at a place, and keeps their results."""
@@ -337,7 +325,7 @@ class _Runner:
         """Announce a check, run it, keep its result, and tell of it."""
         if self.announce is not None:
             self.announce(check)
-        share, lost = replace(self.share, stream=make_stream(check, self.share.stream.entropy)), False
+        share, lost = replace(self.share, stream=Stream.of(self.share.stream.entropy, check.name)), False
         if check.timeout is not None:
             share = replace(share, setting="timeout={:g}")
         try:

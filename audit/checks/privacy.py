@@ -14,7 +14,7 @@ from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult, PrivacyView
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
-from audit.errors import InvalidArgument, NotNeighboring
+from audit.errors import BadLength, InvalidArgument, NotNeighboring
 from audit.evidence.base import (
     USUAL_SHARE,
     Allowance,
@@ -35,7 +35,6 @@ from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.execution.sandbox import one_thread
 from audit.execution.seeds import Stream
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
-from audit.outputs.encode import BadLength
 from audit.records.plain import to_plain
 from audit.records.view import RecordView
 from audit.scorers import SCORERS, Scorer

@@ -13,7 +13,6 @@ again, such as a training run that is over, is judged at `confirmation` at once.
 from __future__ import annotations
 
 import math
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,11 +39,6 @@ CONFIRMING = 50  # child of a check's stream, for the first look at fresh output
 LOOKS = 2  # at fresh outputs, at most
 DOUBTFUL = 0.001  # level at which fresh outputs bar a PASS, although they do not confirm a FAIL
 CONFIRMING_POWER = 0.99  # with which a violation that the first outputs detect with power 0.8 is confirmed
-
-
-def name_key(name: str) -> int:
-    """Return the number of a check's name: its seeds depend on it, and on no other check."""
-    return zlib.crc32(name.encode(errors="surrogatepass"))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.claims import Point
-from audit.errors import InvalidArgument
+from audit.errors import BadLength, InvalidArgument
 from audit.events.candidates import EventPair, TestDesign, choose_events
 from audit.events.violations import LARGEST, SCAN_MOST, Claimed, Scanned, scan, training_for
 from audit.evidence.base import (
@@ -51,7 +51,7 @@ from audit.mechanism.call import (
     probe_length,
     states_a_law,
 )
-from audit.outputs.encode import BadLength, Outputs, by_column, concatenate
+from audit.outputs.encode import Outputs, by_column, concatenate
 from audit.scorers import CONFIRMING_SCORERS, SCORERS, SLOW_SCORERS, Scorer, Training
 from audit.scorers.rows import SCAN_NEEDS
 from audit.statistics.bounds import GameCounts, runs_to_resolve

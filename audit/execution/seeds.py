@@ -10,6 +10,7 @@ import hashlib
 import os
 import random
 import re
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -32,6 +33,11 @@ _EXECUTORS = (
 )
 
 
+def name_key(name: str) -> int:
+    """Return the number of a check's name: its seeds depend on it, and on no other check."""
+    return zlib.crc32(name.encode(errors="surrogatepass"))
+
+
 @dataclass(frozen=True)
 class Stream:
     """A named source of seeds: children are numbered, and every stage of an audit has its own number."""
@@ -43,6 +49,11 @@ class Stream:
 
     def child(self, *numbers: int) -> Stream:
         return Stream(self.entropy, (*self.key, *numbers))
+
+    @classmethod
+    def of(cls, seed: int, name: str) -> Stream:
+        """Return the stream of a check, which depends on the run's seed and the check's name only."""
+        return cls(seed, (name_key(name),))
 
     def seed(self) -> np.random.SeedSequence:
         """Return the seed sequence of this stream, numbered as `SeedSequence.spawn` numbers children."""

@@ -25,10 +25,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from audit.claims import Labeled
-from audit.errors import AuditError, InvalidArgument, WrongLength
+from audit.errors import AuditError, BadBatch, BadLength, InvalidArgument, Unusable, WrongLength
 from audit.execution.sandbox import DRAWN, SLOTS, Drawing, Stopwatch, TimedOut, is_of_subject
 from audit.execution.seeds import Stream
-from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
+from audit.outputs.encode import Outputs, encode
 from audit.outputs.tables import PlainTable, make_keeper, restore
 from audit.outputs.walk import Raised, identify
 from audit.text import describe_error
@@ -437,10 +437,6 @@ def _binds(signature: inspect.Signature, *arguments: Any, **named: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-class Unusable(Exception):
-    """The learner returned nothing that can be judged; the text names the cause."""
 
 
 def call(function: Callable[..., Any], *arguments: Any, what: str) -> Any:

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from audit.errors import InvalidArgument
+from audit.errors import BadBatch, BadLength, InvalidArgument
 from audit.outputs.columns import DEEPEST, Leaves, Texts, flatten, read_array, show_key
 from audit.outputs.tables import describe_layout, is_foreign, is_table, read_columns, read_form, read_rows, restore
 from audit.outputs.walk import (
@@ -43,14 +43,6 @@ COLUMNS_AT_ONCE = 16  # of vectors, which are read together. TIME
 _MULTIPLIER, _SHIFT = 0x9E3779B97F4A7C15, 29  # of the hash of a row
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
-
-
-class BadBatch(Exception):
-    """A mechanism returned something that is not a batch of outputs; the text names it."""
-
-
-class BadLength(BadBatch):
-    """A mechanism returned a batch whose first axis is not the size that was asked for."""
 
 
 @dataclass(frozen=True)

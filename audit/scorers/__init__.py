@@ -15,7 +15,7 @@ from audit.scorers.base import (
     numeric_columns,
     stated_log_likelihood,
 )
-from audit.scorers.counts import Atoms, Cells, Monotone, Residues, SeenValues
+from audit.scorers.counts import CERTAIN, Atoms, Cells, Monotone, Residues, SeenValues
 from audit.scorers.flags import ReleasedValues, SmoothedAtoms
 from audit.scorers.rows import Coordinates, Directions, MedianDistances
 from audit.scorers.structure import Structure
@@ -31,6 +31,6 @@ _LINEAR = Vectors(has_trees=False)
 CONFIRMING_SCORERS: tuple[Scorer, ...] = (Coordinates(), _LINEAR, Structure(_LINEAR))  # trees want more rows
 
 __all__ = [
-    "CONFIRMING_SCORERS", "SCORERS", "SLOW_SCORERS", "LikelihoodRatio", "RatioTable", "Score", "Scorer", "Training",
-    "numeric_columns", "stated_log_likelihood",
+    "CERTAIN", "CONFIRMING_SCORERS", "SCORERS", "SLOW_SCORERS", "LikelihoodRatio", "RatioTable", "Score", "Scorer",
+    "Training", "numeric_columns", "stated_log_likelihood",
 ]  # fmt: skip

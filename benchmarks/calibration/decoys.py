@@ -11,7 +11,8 @@ from typing import Any
 from audit import PrivacyCheck, Verdict
 from audit.checks.base import run_check
 from audit.evidence.base import Allowance
-from audit.runner import collect, make_stream
+from audit.execution.seeds import Stream
+from audit.runner import collect
 
 BUDGET, SIGNIFICANCE = 300, 1e-6
 
@@ -60,7 +61,7 @@ def repeat(checks: Sequence[PrivacyCheck], audits: int, minutes: float) -> Catal
         for check in checks:
             if found.audits >= audits or (time.perf_counter() > until and found.audits >= len(checks)):
                 return found
-            result = run_check(check, Allowance(BUDGET, SIGNIFICANCE, make_stream(check, seed)))
+            result = run_check(check, Allowance(BUDGET, SIGNIFICANCE, Stream.of(seed, check.name)))
             found.audits += 1
             found.verdicts[result.verdict.value] += 1
             if result.verdict is Verdict.FAIL:

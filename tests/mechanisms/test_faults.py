@@ -21,7 +21,6 @@ from audit.checks.base import run_check
 from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
 from audit.extensions.search import search as pair_search
-from audit.runner import make_stream
 from mechanisms import faults, independence
 from mechanisms.faults import parameters, randomness, textbook
 from mechanisms.faults.textbook import PRECISION
@@ -169,7 +168,7 @@ def test_the_parameters_that_break_a_claim_are_found(name, fewest, monkeypatch):
 @pytest.mark.false_alarm(1e-07)
 def test_reused_noise_is_seen_and_nothing_else(check):
     """Null of the decoys: independence. Every fault wins its comparisons throughout."""
-    result = run_check(check, Allowance(0, 1e-7, make_stream(check, 0)))
+    result = run_check(check, Allowance(0, 1e-7, Stream.of(0, check.name)))
     assert result.verdict is check.expected is (Verdict.FAIL if check in randomness.CHECKS else Verdict.PASS)
 
 

@@ -26,11 +26,10 @@ from audit.api import (
     Place,
     Stream,
     defaults,
+    discover,
     document,
     environment,
-    name_key,
     open_pool,
-    read_list,
     terminal,
     text,
     validate,
@@ -172,7 +171,9 @@ class Comparison:
 
 def collect(targets: Sequence[str]) -> list[Comparison]:
     """Return the comparisons of importable packages or modules, `target.COMPARISONS`; raise UnknownTarget if none."""
-    return require_comparisons(comparison for target in targets for comparison in read_list(target, "COMPARISONS"))
+    return require_comparisons(
+        comparison for target in targets for comparison in discover.read_list(target, "COMPARISONS")
+    )
 
 
 def require_comparisons(comparisons: Iterable[Comparison]) -> list[Comparison]:
@@ -327,7 +328,7 @@ def compare(
 
 def _stream(seed: int, comparison: Comparison, one: Implementation, use: str) -> Stream:
     """Return a stream that depends on the seed, the two names and the use only."""
-    return Stream(seed, (name_key(f"{use}/{comparison.check_name(one)}"),))
+    return Stream.of(seed, f"{use}/{comparison.check_name(one)}")
 
 
 def measure_waste(row: Row) -> str:

@@ -22,7 +22,6 @@ from scipy import special
 
 from audit import SubjectFailed
 from audit.api import (
-    BadLength,
     Outputs,
     Side,
     Stream,
@@ -32,6 +31,7 @@ from audit.api import (
     bounds,
     choose_events,
     concatenate,
+    errors,
     scorers,
     validate,
 )
@@ -94,7 +94,7 @@ def draw_plain(mechanism: Any, dataset: Any, size: int, stream: Stream) -> dict[
     """Return the sample of `draw_sample` as plain data, for `sample_of`: it comes from the process of the mechanism."""
     try:
         sample = draw_sample(mechanism, dataset, size, stream)
-    except (SubjectFailed, BadLength) as failure:
+    except (SubjectFailed, errors.BadLength) as failure:
         return {"failure": str(failure)}
     outputs = sample.outputs
     return {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.api import cli, errors, import_target, text
+from audit.api import cli, discover, errors, text
 
 if TYPE_CHECKING:
     from audit.extensions.conformance.findings import Finding
@@ -83,7 +83,7 @@ def _libraries(target: str) -> list[Library]:
     """Return the libraries that a module holds."""
     from audit.extensions.conformance.library import Library
 
-    found = [value for value in vars(import_target(target)).values() if isinstance(value, Library)]
+    found = [value for value in vars(discover.import_target(target)).values() if isinstance(value, Library)]
     if not found:
         raise errors.UnknownTarget(
             f"target {target!r} holds no library: write library = audit.conformance.Library(...) in it"

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from audit import AuditError, Verdict
-from audit.api import Allowance, InvalidArgument, Place, Pool, Stream, name_key, open_pool, run_check, validate
+from audit.api import Allowance, InvalidArgument, Place, Pool, Stream, open_pool, run_check, validate
 from audit.extensions.conformance.cells import MANY, Cell, CellPart, FirstLook, LawfulCall, cells_of, probe
 from audit.extensions.conformance.findings import Finding, judge_looks, judge_parts, list_missing, settle
 from audit.extensions.conformance.library import Library
@@ -134,7 +134,7 @@ def _look(terms: _Terms, part: CellPart) -> FirstLook | str:
 def _check(terms: _Terms, part: CellPart, number: int) -> Any:
     """Return the result of a part: by its law alone where outputs follow it, by a game as well where not."""
     check = part.check(f"{part.cell.library.name}/{part.cell.id}/{number}", terms.draws)
-    share = replace(terms.share, stream=Stream(terms.share.stream.entropy, (name_key(check.name),)))
+    share = replace(terms.share, stream=Stream.of(terms.share.stream.entropy, check.name))
     if isinstance(part.mechanism, LawfulCall):
         by_law = run_check(replace(check, method="exact"), share, terms.timeout, terms.pool)
         if by_law.verdict is Verdict.PASS:

@@ -14,7 +14,6 @@ from audit.api import (
     UNNAMED,
     Allowance,
     AnyMethod,
-    BadBatch,
     Evidence,
     InvalidArgument,
     PrivacyEvidence,
@@ -23,6 +22,7 @@ from audit.api import (
     defaults,
     document_from,
     entropy_from,
+    errors,
     judge,
     run_alone,
     text,
@@ -189,7 +189,7 @@ class EstimatorCheck(PrivacyCheck):
         examined = PropertiesReader(made, self.data, claim.relation, rng)
         try:
             found = tuple(examined.run(self.named, self.skipped))
-        except (walk.CannotKeep, BadBatch) as error:
+        except (walk.CannotKeep, errors.BadBatch) as error:
             return EstimatorEvidence(examined.used, failure=f"a fit left an object that cannot be examined: {error}")
         except Exception as error:
             said = f"the estimator raised {type(error).__name__}: {text.describe_error(error)}"

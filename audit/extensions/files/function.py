@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from audit import PrivacyCheck, Substitution, per_call
-from audit.api import InvalidArgument, claims, cli, defaults, errors, import_target
+from audit.api import InvalidArgument, claims, cli, defaults, discover, errors
 from audit.extensions.files.commands import run_one, take_claim
 from audit.extensions.files.tables import is_table, read_rows
 
@@ -72,7 +72,7 @@ def load_object(text: str) -> Any:
         module, _, last = target.rpartition(".")
         instead = f"{module}:{last}" if module and last != "py" else f"{target}:FUNCTION"
         raise errors.UnknownTarget(f"{text!r} names no function: type {instead}")
-    found: Any = import_target(target)
+    found: Any = discover.import_target(target)
     for part in name.split("."):
         if not hasattr(found, part):
             there = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import BadBatch, encode, walk
+from audit.api import encode, errors, walk
 from audit.extensions.following.record import NotFollowed
 from audit.extensions.following.sources import Supplier, Tracer, supply
 from audit.extensions.following.traced import observe
@@ -33,7 +33,7 @@ class Form:
     def __init__(self, outputs: Any, size: int = 1, loose: bool = False) -> None:
         try:
             encoded = encode(outputs, size)
-        except BadBatch as error:
+        except errors.BadBatch as error:
             raise NotFollowed(f"the mechanism {error}") from None
         texts = {name: text for name, text in encoded.texts.items() if not (loose and name.startswith("type("))}
         self.names = None if loose else encoded.names

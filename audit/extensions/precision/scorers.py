@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import CERTAIN, Outputs, scorers
+from audit.api import Outputs, scorers
 
 # Scorers of bits: tuned by `tests/extensions/precision`, `benchmarks.overhead`
 MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
@@ -148,7 +148,7 @@ class ReachScore(scorers.Score):
     def __call__(self, outputs: Outputs) -> np.ndarray:
         numbers = outputs.numbers.reshape(len(outputs), -1)
         left, right = (self.find_reachable(numbers, answer) for answer in (self.answers.left, self.answers.right))
-        score = CERTAIN * (left.sum(axis=1) - right.sum(axis=1, dtype=float))
+        score = scorers.CERTAIN * (left.sum(axis=1) - right.sum(axis=1, dtype=float))
         return np.where(outputs.symbolic, np.nan, score)
 
     def shares(self, sides: Sequence[np.ndarray], answers: Sequence[np.ndarray]) -> list[float]:
@@ -161,7 +161,7 @@ class ReachScore(scorers.Score):
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         left, right = print_answer(self.answers.left), print_answer(self.answers.right)
-        return self.event(left, right, upper / CERTAIN), self.event(right, left, -lower / CERTAIN)
+        return self.event(left, right, upper / scorers.CERTAIN), self.event(right, left, -lower / scorers.CERTAIN)
 
     @abstractmethod
     def find_reachable(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:

@@ -13,7 +13,6 @@ from audit import Result, SubjectFailed, Verdict
 from audit.api import (
     UNNAMED,
     Allowance,
-    BadLength,
     Evidence,
     Interval,
     Judgment,
@@ -190,7 +189,7 @@ def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tupl
         for index in range(_CALLS):
             drawn += [_draw(subject, dataset, call, stream.child(_SHORT, index))]  # kept if a later call fails
         drawn.append(_draw(subject, dataset, long, stream.child(_LONG)))
-    except (SubjectFailed, BadLength) as failed:
+    except (SubjectFailed, errors.BadLength) as failed:
         return drawn, f"the mechanism {failed}"
     if not hasattr(os, "fork"):
         return drawn, None
@@ -234,7 +233,7 @@ def _work(subject: Subject, dataset: Any, size: int, stream: Stream, line: sandb
     try:
         outputs = _draw(subject, dataset, size, stream)
         line.send(pickle.dumps(replace(outputs, raw=outputs.numbers)))
-    except (SubjectFailed, BadLength) as failure:
+    except (SubjectFailed, errors.BadLength) as failure:
         line.send(pickle.dumps(str(failure)))
 
 

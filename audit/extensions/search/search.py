@@ -25,7 +25,6 @@ from hypothesis import strategies as st
 from audit import AuditError, SubjectFailed
 from audit.api import (
     Allowance,
-    BadBatch,
     InvalidArgument,
     Method,
     Outputs,
@@ -37,6 +36,7 @@ from audit.api import (
     Way,
     choose_events,
     claims,
+    errors,
     name_callable,
     sandbox,
     scorers,
@@ -221,7 +221,7 @@ class Search:
         try:
             pairs = bound.pairs if case.pair is None else [case.pair]
             found = float(max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon)
-        except (SubjectFailed, BadBatch) as failure:
+        except (SubjectFailed, errors.BadBatch) as failure:
             self.failure = str(failure)
             return -math.inf
         found = min(found, _LARGEST)

@@ -27,7 +27,6 @@ import numpy as np
 
 from audit import SubjectFailed
 from audit.api import (
-    BadLength,
     Case,
     EventPair,
     Finding,
@@ -43,6 +42,7 @@ from audit.api import (
     claims,
     collect_evidence,
     concatenate,
+    errors,
     look_elsewhere,
     sandbox,
     scorers,
@@ -286,7 +286,7 @@ def _find_example(session: Session, pair: int, steps: int) -> Example | None:
         return None
     try:
         calls = session.draw_pair(pair, 2 * _CALLS, size, session.allowance.stream.child(Stream.SEQUENTIAL, pair))
-    except (SubjectFailed, BadLength, sandbox.TimedOut):
+    except (SubjectFailed, errors.BadLength, sandbox.TimedOut):
         return None
     first, last = ([concatenate(side[part]) for side in calls] for part in (slice(_CALLS), slice(_CALLS, None)))
     (epsilon, delta), critical = session.terms.claim.point, TestDesign.critical_value(session.allowance.significance)
@@ -358,7 +358,7 @@ def look_early(session: Session) -> tuple[list[Way], Session] | None:
                 ask_new_processes(own, source)
                 probe_afterwards(own, pair, outcome.steps)
                 break
-    except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded
+    except (SubjectFailed, errors.BadLength):  # it will fail again in training, where it is recorded
         return None
     if best is None:
         return None

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from audit.api import InvalidArgument, Unusable, sandbox, text
+from audit.api import InvalidArgument, errors, sandbox, text
 from audit.extensions.stability.lengths import ZERO, Length, is_frame, record_key, rows_of
 from audit.extensions.stability.metrics import AnyMetric, PerPartition
 from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation, as_number, broken_link
@@ -102,7 +102,7 @@ class Search:
             raise _OverError
         try:
             broken = self._violation(plan) is not None
-        except (Unusable, InvalidArgument) as error:
+        except (errors.Unusable, InvalidArgument) as error:
             self.failure = str(error)
             raise _OverError from error
         self._shrinking = self._shrinking or broken

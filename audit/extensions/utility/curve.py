@@ -10,10 +10,10 @@ from audit.api import (
     Evidence,
     InvalidArgument,
     StatedCheck,
-    Unusable,
     bounds,
     call,
     call_number,
+    errors,
     from_plain,
     validate,
     view,
@@ -112,7 +112,7 @@ class CurveCheck(StatedCheck):
                 try:
                     support = require_support(call(support, size, what=f"support({size})"))
                 except InvalidArgument as error:
-                    raise Unusable(str(error)) from None
+                    raise errors.Unusable(str(error)) from None
             return drawer.sample(count, support, allowance.stream.child(index), share, size)
 
         points: list[CurvePoint] = []
@@ -123,7 +123,7 @@ class CurveCheck(StatedCheck):
                 sample = draw(index, size) if self.evaluator is None else None
                 points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
             beyond = self.look_beyond(tuple(points))
-        except Unusable as unusable:
+        except errors.Unusable as unusable:
             failure = str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
         return CurveEvidence(drawer.drawn + values, tuple(points), beyond, uses=self.uses, failure=failure)

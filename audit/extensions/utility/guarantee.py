@@ -18,11 +18,11 @@ from audit.api import (
     Judgment,
     StatedCheck,
     Stream,
-    Unusable,
     bounds,
     conclude,
     defaults,
     document_from,
+    errors,
     leave_open,
     run_alone,
     validate,
@@ -132,13 +132,13 @@ class GuaranteeCheck(StatedCheck):
                 if self.decide(self.terms(), evidence, allowance.significance).verdict is not Verdict.INCONCLUSIVE:
                     break
             return evidence
-        except Unusable as failure:
+        except errors.Unusable as failure:
             return replace(evidence, failure=str(failure))
 
     def _draw_failures(self, count: int, stream: Stream) -> np.ndarray:
         values = draw_array(self.trials, count=count, stream=stream, what="trials()")
         if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
-            raise Unusable("trials() must return True or False, got numbers")
+            raise errors.Unusable("trials() must return True or False, got numbers")
         return ~values.astype(bool)
 
     @staticmethod

@@ -14,12 +14,12 @@ from audit.api import (
     InvalidArgument,
     Judgment,
     StatedCheck,
-    Unusable,
     bounds,
     call,
     conclude,
     defaults,
     document_from,
+    errors,
     leave_open,
     run_alone,
     validate,
@@ -148,7 +148,7 @@ class InequalityCheck(StatedCheck):
             else:
                 side = self.terms().per_side(allowance.significance)
                 sample = drawer.sample(allowance.budget, self.support, allowance.stream, side)
-        except Unusable as unusable:
+        except errors.Unusable as unusable:
             failure = str(unusable)
         return InequalityEvidence(len(cases) + drawer.drawn, cases, sample, uses=self.uses, failure=failure)
 
@@ -164,7 +164,7 @@ def _cases_of(values: Any) -> tuple[Case, ...]:
     try:
         return tuple(Case(str(label), float(quantity), float(bound)) for label, quantity, bound in listed)
     except (TypeError, ValueError) as error:
-        raise Unusable(f"values() must give (label, quantity, bound) in every case: {error}") from None
+        raise errors.Unusable(f"values() must give (label, quantity, bound) in every case: {error}") from None
 
 
 def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> Judgment:

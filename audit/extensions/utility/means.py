@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import InvalidArgument, Stream, Unusable, bounds, call, independence
+from audit.api import InvalidArgument, Stream, bounds, call, errors, independence
 
 _ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval becomes 1/64 or 1/32 as long; how often
 _GRID = 800  # points per mean at which the region tabulates the log wealth
@@ -45,11 +45,11 @@ def draw_array(function: Callable[..., Any], *arguments: Any, count: int, stream
     try:
         array = np.asarray(value)
     except ValueError:
-        raise Unusable(f"{what} returned a ragged {type(value).__name__}") from None
+        raise errors.Unusable(f"{what} returned a ragged {type(value).__name__}") from None
     if array.dtype.kind not in "biuf":
-        raise Unusable(f"{what} returned {type(value).__name__} of {array.dtype}, where numbers were due")
+        raise errors.Unusable(f"{what} returned {type(value).__name__} of {array.dtype}, where numbers were due")
     if array.shape != (count,):
-        raise Unusable(f"{what} must return shape ({count},), got {array.shape}")
+        raise errors.Unusable(f"{what} must return shape ({count},), got {array.shape}")
     return array
 
 
@@ -63,12 +63,12 @@ def probe_calls(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str)
     """Return the values of several calls; raise `Unusable` unless they look like independent values of seeded calls."""
     calls = [draw(stream.child(index)) for index in range(_PILOT_CALLS)]
     if not np.array_equal(calls[0], draw(stream.child(0))):
-        raise Unusable(f"{what} gave other values under the same seed: it keeps state or does not draw from `rng`")
+        raise errors.Unusable(f"{what} gave other values under the same seed: it keeps state or ignores `rng`")
     values = np.concatenate(calls)
     if len(calls[0]) >= _FEWEST_PER_CALL and len(np.unique(values)) > 1:
         constant = all(len(np.unique(part)) == 1 for part in calls)
         if constant or independence.kruskal_pvalue(calls) < _ALARM:
-            raise Unusable(f"{what} gave values that share noise within a call: the replicates are not independent")
+            raise errors.Unusable(f"{what} gave values that share noise within a call: replicates are not independent")
     return values
 
 
@@ -85,18 +85,20 @@ class LossDrawer:
         """Draw `count` losses, the first of which choose the bets, and summarize them for bounds."""
         at = f" at n = {leading[0]}" if leading else ""
         if count < _FEWEST:
-            raise Unusable(f"the budget gives {count} losses{at}, fewer than {_FEWEST}")
+            raise errors.Unusable(f"the budget gives {count} losses{at}, fewer than {_FEWEST}")
 
         def draw(size: int, child: Stream) -> np.ndarray:
             self.drawn += size
             what, (low, high) = f"losses(){at}", support
             values = draw_array(self._losses, *leading, count=size, stream=child, what=what).astype(np.float64)
             if np.isnan(values).any():
-                raise Unusable(f"{what} returned NaN ({int(np.isnan(values).sum())} of {len(values)} losses)")
+                raise errors.Unusable(f"{what} returned NaN ({int(np.isnan(values).sum())} of {len(values)} losses)")
             slack = bounds.ROUNDING * (high - low) if math.isfinite(high - low) else bounds.ROUNDING
             outside = (values < low - slack) | (values > high + slack) | np.isinf(values)
             if outside.any():
-                raise Unusable(f"{what} returned {values[outside][0]:g}, outside its support [{low:g}, {high:g}]")
+                raise errors.Unusable(
+                    f"{what} returned {values[outside][0]:g}, outside its support [{low:g}, {high:g}]"
+                )
             return np.clip(values, low, high)
 
         per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)

@@ -13,10 +13,10 @@ from audit.api import (
     UNNAMED,
     InvalidArgument,
     Judgment,
-    Unusable,
     call_number,
     defaults,
     document_from,
+    errors,
     leave_open,
     run_alone,
     validate,
@@ -124,7 +124,7 @@ class RateCheck(CurveCheck):
             return float(size)
         value = call_number(self.scale, "scale", size)
         if value <= 0:
-            raise Unusable(f"scale({size}) must return a positive number, got {value:g}")
+            raise errors.Unusable(f"scale({size}) must return a positive number, got {value:g}")
         return value
 
     @staticmethod
@@ -153,7 +153,7 @@ class RateCheck(CurveCheck):
             started = time.perf_counter()
             try:
                 point = CurvePoint(size, self._value(size), None, self.reference(size))
-            except Unusable:
+            except errors.Unusable:
                 break
             if not (point.exact or 0.0) > 0 or time.perf_counter() - started >= _PATIENCE:
                 break  # it has no logarithm, or the next one would take too long

@@ -8,7 +8,6 @@ from scipy import special, stats
 
 from audit import Local, PrivacyCheck, PrivacyClaim, check_privacy
 from audit.execution.seeds import BLOCK, Calls, Side, Stream
-from audit.runner import make_stream
 from tests.core.mechanisms import PAIR, laplace
 
 
@@ -45,7 +44,7 @@ def test_calls_are_mixed_and_each_is_made_once():
 
 def test_each_check_has_a_stream_of_its_own():
     checks = [PrivacyCheck(name=name, mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR]) for name in "ab"]
-    assert len({make_stream(check, seed) for check in checks for seed in (0, 1)}) == 4
+    assert len({Stream.of(seed, check.name) for check in checks for seed in (0, 1)}) == 4
 
 
 def shown_now_and_then(data, size, rng):

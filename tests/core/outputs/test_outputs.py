@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.outputs.encode import BadBatch, BadLength, Outputs, Reading, concatenate, encode
+from audit.errors import BadBatch, BadLength
+from audit.outputs.encode import Outputs, Reading, concatenate, encode
 from audit.outputs.walk import Raised, identify
 
 

@@ -15,12 +15,12 @@ from audit.api import (
     InvalidArgument,
     Judgment,
     StatedCheck,
-    Unusable,
     call,
     call_number,
     conclude,
     defaults,
     document_from,
+    errors,
     leave_open,
     run_alone,
     validate,
@@ -126,7 +126,7 @@ class AccountingCheck(StatedCheck):
                 stated = call_number(lambda one: self.accountant(one, self.delta), "accountant", event)
                 lower, upper = call(self.bracket or epsilon_bracket, event, self.delta, what="bracket(event, delta)")
                 found.append(StatedEpsilon(repr(event), stated, float(lower), float(upper)))
-        except (Unusable, AuditError) as unusable:
+        except (errors.Unusable, AuditError) as unusable:
             failure = str(unusable)
         return AccountingEvidence(len(found), tuple(found), uses=self.uses, failure=failure)
 

@@ -15,11 +15,11 @@ from audit.api import (
     InvalidArgument,
     Judgment,
     StatedCheck,
-    Unusable,
     bounds,
     call,
     defaults,
     document_from,
+    errors,
     leave_open,
     run_alone,
     text,
@@ -214,7 +214,7 @@ class TrainingCheck(StatedCheck):
         if not isinstance(recorder, Recorder):
             try:
                 recorder = call(recorder, allowance.stream.rng(), what="the training")
-            except Unusable as unusable:
+            except errors.Unusable as unusable:
                 return TrainingEvidence(0, failure=str(unusable))
         if not isinstance(recorder, Recorder):
             raise InvalidArgument.of("run", "return its Recorder", recorder)
