@@ -1,6 +1,6 @@
-"""The catalogue of checks: names, relations, tight claims, samplers that follow their laws; the releases on real data.
+"""The catalogue of checks: names, tight claims, samplers that follow their laws; the releases on real data.
 
-The verdict of each is that of `make audit`, whose committed certificate is whole, and its reasons are short.
+The verdict of each is that of `make audit`, whose committed certificate is whole.
 """
 
 from __future__ import annotations
@@ -15,35 +15,19 @@ import numpy as np
 import pytest
 
 import mechanisms
-from audit import AddRemove, Group, LabelFlip, Local, PrivacyCheck, Substitution, Verdict
-from audit.certificate.document import find_certificate, load_certificate
-from audit.certificate.summary import find_view
-from audit.certificate.verify import judge_record, list_problems
+from audit import PrivacyCheck, Verdict
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import list_problems
 from mechanisms import faults, real_data
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
 from tests.offenders import for_each
 
 CHECKS = [check for check in mechanisms.BASIC if isinstance(check, PrivacyCheck)]
-DECOYS = [check for check in CHECKS if check.name.startswith("decoy/")]
-
-
-def by_name(checks):
-    return [pytest.param(check, id=check.name) for check in checks]
 
 
 def test_names_are_unique():
     names = [check.name for check in (*mechanisms.CHECKS, *faults.CHECKS, *real_data.CHECKS)]
     assert len(set(names)) == len(names)
-
-
-def test_every_relation_is_used():
-    used = {type(check.claim.relation) for check in CHECKS}
-    assert used == {Substitution, AddRemove, LabelFlip, Local, Group}
-
-
-def test_every_module_has_decoys():
-    decoyed = {type(check.mechanism).__module__ for check in DECOYS}
-    assert decoyed == {type(check.mechanism).__module__ for check in CHECKS}
 
 
 @for_each(CHECKS)
@@ -126,11 +110,6 @@ def test_neighbors_take_the_value_of_a_real_record_and_leave_the_survey_alone():
     np.testing.assert_array_equal(real_data.column("affairs"), before)
 
 
-def test_sources_name_the_data():
-    assert len(real_data.CHECKS) >= 10
-    assert all(real_data.DATA in check.claim.source for check in real_data.CHECKS)
-
-
 def test_extreme_swap_moves_the_mean_by_its_whole_sensitivity():
     left, right = real_data.extreme_swap(real_data.column("age"))
     moved = real_data.AGE(right) - real_data.AGE(left)
@@ -138,26 +117,9 @@ def test_extreme_swap_moves_the_mean_by_its_whole_sensitivity():
     assert moved <= real_data.AGE.sensitivity(real_data.RECORDS)
 
 
-LONGEST_BRIEF = 180  # characters of a reason with its numbers
 REFERENCE = Path(__file__).parents[2] / "reports"
 
 
 def test_the_committed_certificate_is_whole():
     """Its schema, sums and verdicts hold; tests/core/certificate/test_forgeries.py shows what is refused."""
     assert list_problems(load_certificate(REFERENCE)) == []
-
-
-def test_the_reasons_of_the_catalog_are_short():
-    """Those that the judges give today for the evidence of the committed certificate."""
-    checks = load_certificate(REFERENCE)["checks"]
-    assert len(checks) > 500
-    judged = [{**check, **judge_record(check)} for check in checks]
-    long = {check["name"]: brief for check in judged if len(brief := find_view(check).reason) > LONGEST_BRIEF}
-    assert not long
-
-
-def test_the_reason_of_a_pass_is_one_clause():
-    certificate = load_certificate(REFERENCE)
-    passed = [check for check in certificate["checks"] if check["verdict"] == "PASS"]
-    assert [check["name"] for check in passed if len(check["reason"]) > 120] == []
-    assert find_certificate(REFERENCE).read_text().count("\n") == len(certificate["checks"]) + len(certificate) + 3

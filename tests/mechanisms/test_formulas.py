@@ -291,6 +291,8 @@ def test_a_class_labels_a_sample_in_all_of_its_ways(name):
     sample = np.random.default_rng(6).random((5, concepts.dim))
     found = {tuple(row) for row in concepts.labels(concepts.representatives(sample), sample).tolist()}
     assert len(found) == len(concepts.representatives(sample))
+    some = itertools.combinations(range(5), concepts.vc_dim)
+    assert max(len(concepts.representatives(sample[list(few)])) for few in some) == 2**concepts.vc_dim
     column = sample[:, 0]
     ends = [-1.0, *sorted(column), 2.0]
     if name == "THRESHOLDS":

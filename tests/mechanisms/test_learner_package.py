@@ -102,19 +102,6 @@ def test_a_fit_keeps_no_record_no_generator_and_no_seed(kind):
     assert not np.isin(learner._mapped(X).ravel(), numbers).any()
 
 
-@pytest.mark.filterwarnings("ignore:the teachers labeled")
-@KINDS
-def test_labels_of_any_kind_and_the_metadata_of_the_budget(kind):
-    texts = np.where(MARKS == 1, "yes", "no")
-    learner = clone(kind(epsilon=2.0, random_state=0)).fit(X, texts)
-    assert set(learner.predict(X)) <= {"no", "yes"}
-    spent = learner.privacy_spent_
-    assert spent.epsilon == 2.0
-    assert spent.delta == (1e-5 if kind is TeacherVoteClassifier else 0.0)
-    assert spent.relation in ("substitution", "local", "label flip")
-    assert not hasattr(kind(), "privacy_spent_")
-
-
 BUDGET_OF = {
     LabelPrivateNeighbors: lambda learner: learner.encoder,
     CoverClassifier: lambda learner: learner.algorithm,
@@ -291,14 +278,6 @@ def test_a_large_epsilon_works_and_what_is_not_supported_is_named(kind):
         kind(bounds=(1,)).fit(X, MARKS)
     with pytest.raises(TypeError, match=r"`sample_weight` is not supported by `fit`: a record of weight w"):
         kind().fit(X, MARKS, sample_weight=np.ones(60))
-
-
-@pytest.mark.parametrize("kind", [LocalVoteClassifier, CoverClassifier])
-def test_decisions_are_those_of_the_release(kind):
-    learner = kind(classes=[0, 1], random_state=0).fit(X, MARKS)
-    decisions = learner.decision_function(X)
-    np.testing.assert_array_equal(learner.predict(X), decisions >= 0)
-    assert len(np.unique(decisions)) > 3
 
 
 @pytest.mark.parametrize("kind", [CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors])

@@ -144,14 +144,6 @@ def test_the_page_names_checks_and_tables_that_exist_and_says_how_many(catalog):
         assert f"{len(catalog.faults.CHECKS)} broken variants" in catalog.text
 
 
-def test_every_algorithm_of_bassily2018_is_a_file():
-    kinds = Counter(row["number"].split()[0] for row in CATALOGS[0].rows)
-    assert kinds == {"Algorithm": 8, "Theorem": 14, "Lemma": 9, "Corollary": 4, "Claim": 1, "Remark": 1}
-    folder = Path(CATALOGS[0].paper.__file__).parent
-    for number in range(1, 9):
-        assert f"Algorithm {number}," in (folder / f"algorithm{number}.py").read_text().split("\n")[0]
-
-
 def verdict_of(checks, pattern):
     chosen = [check for check in checks if fnmatch.fnmatchcase(check.name, pattern)]
     assert len(chosen) == 1

@@ -25,7 +25,7 @@ from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majo
 from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Session, Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
-from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
+from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService
 from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histograms
 from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher
 from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
@@ -123,15 +123,6 @@ def test_a_single_bin_never_fails():
     assert (codes.tolist(), np.isinf(near).all()) == ([1], True)
     _, (shifted, far) = both_tests(np.full((5, 1), 0.3), 2)
     assert (shifted.tolist(), np.isinf(far).all()) == ([2], True)
-
-
-@pytest.mark.false_alarm(1e-08)
-def test_soft_transcripts_follow_their_law():
-    columns = [np.repeat([0.3, 0.7], [30, 11]), np.repeat([0.45, 0.55], [22, 19]), np.full(41, 0.9)]
-    mechanism = SoftTranscripts(4, Noise(2.0, 9.0, 4))
-    law = mechanism.law(np.stack(columns, axis=1))
-    assert math.fsum(law.pmf.values()) == pytest.approx(1, abs=1e-14)
-    assert follows(mechanism(np.stack(columns, axis=1), 50_000, np.random.default_rng(1)), law)
 
 
 class Recorder:

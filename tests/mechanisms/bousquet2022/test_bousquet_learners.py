@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -41,8 +40,6 @@ from mechanisms.papers.bousquet2022.spaces import (
 )
 from mechanisms.papers.bousquet2022.theorem4_10 import (
     INTERVALS,
-    QUADRANTS,
-    SINGLETONS,
     THRESHOLDS,
     SemiPrivateLearner,
     interval_error,
@@ -228,12 +225,6 @@ def test_cubes_beyond_an_index_are_the_outermost_of_their_side():
     assert keys_of(np.array([[1e300, -1e300]]), 0.5) == [(2**62, -(2**62))]
 
 
-def test_a_density_is_a_share_over_a_volume():
-    """Three of four records in one of four squares, by hand."""
-    density = CubeDensity(2).set_release({(0, 0): 3.0, (1, 1): 1.0}, 16)
-    np.testing.assert_allclose(density.density([[0.1, 0.4], [0.6, 0.9], [0.1, 0.9]]), [3.0, 1.0, 0.0])
-
-
 def test_draws_fall_into_cubes_by_their_counts():
     """Fixed seed; three of four draws lie in the first cube of side 1/2, by hand, within six deviations."""
     density = CubeDensity().set_release({(0,): 3.0, (1,): 1.0}, 4)
@@ -306,19 +297,6 @@ def test_the_number_of_a_cell_depends_on_no_other_record():
     assert alone[0] == crowd[-1]
     with pytest.raises(InvalidArgument, match=r"hold points within 0\.1 of the first 200 of the sequence"):
         line.keys_of(line.points([Fraction(10**6)]), 0.1)
-
-
-@pytest.mark.parametrize("concepts", [THRESHOLDS, INTERVALS, QUADRANTS, SINGLETONS], ids=lambda each: each.name)
-def test_representatives_are_one_for_each_way_to_label(concepts):
-    """Against labelings by many random concepts of the class; Sauer's bound holds, and VC points are shattered."""
-    rng = np.random.default_rng(5)
-    sample = rng.random((6, concepts.dim))
-    rows = {tuple(row) for row in concepts.labels(concepts.representatives(sample), sample).tolist()}
-    assert len(rows) == len(concepts.representatives(sample)) <= (np.e * 6 / concepts.vc_dim) ** concepts.vc_dim
-    some = itertools.combinations(range(6), concepts.vc_dim)
-    assert max(len(concepts.representatives(sample[list(few)])) for few in some) == 2**concepts.vc_dim
-    pool = concepts.candidates(np.vstack([rng.random((25, concepts.dim)), sample]))
-    assert {tuple(row) for row in concepts.labels(pool, sample).tolist()} <= rows
 
 
 def test_thresholds_on_real_data(tumors):

@@ -19,8 +19,6 @@ from mechanisms.papers.bousquet2022.algorithm5 import (
     PairHistogramClassifier,
     StableVoronoiClassifier,
     labels_of,
-    pair_probability,
-    vote_probability_of_two,
 )
 from mechanisms.papers.bousquet2022.cells import (
     Cells,
@@ -170,22 +168,6 @@ def test_costs_and_lost_mass():
     np.testing.assert_allclose(drawn[:, 0], 1.0)
 
 
-@pytest.mark.false_alarm(2e-8)
-def test_probabilities_of_votes_against_draws():
-    """Null: the quadrature. 200,000 draws, six standard deviations: 2e-9 each."""
-    epsilon, delta, level = 1.0, 0.001, 2 * math.log(2000) + 1
-    for first, ones in ((1, 1), (20, 8), (30, 14), (40, 40), (60, 31)):
-        rng = np.random.default_rng(first)
-        c, y = (k + rng.laplace(scale=2.0, size=200_000) for k in (first, ones))
-        c, y = np.where(c >= level, c, 0), np.where(y >= level, y, 0)
-        for rate, chance in (
-            (np.mean(np.minimum(c, y) > c / 2), vote_probability_of_two(epsilon, delta, first, ones)),
-            (np.mean(y > c), pair_probability(epsilon, delta, first, ones)),
-        ):
-            assert abs(rate - chance) <= 6 * math.sqrt(max(chance, 1e-5) / 200_000)
-    assert vote_probability_of_two(epsilon, delta, 0, 0) == pair_probability(epsilon, delta, 5, 0) == 0
-
-
 def test_sizes_and_risks_match_what_the_page_says():
     assert (public_size(0.1, 0.1), labeled_size(0.1, 0.1, 1.0)) == (369, 738)
     assert (public_size(0.1, 0.1, 16), labeled_size(0.1, 0.1, 1.0, 16)) == (5895, 11790)
@@ -215,12 +197,6 @@ def test_centers_are_apart_and_every_place_has_one_within_the_radius(radius):
     assert min(space.distance(a, b) for i, a in enumerate(centers) for b in centers[:i]) >= radius
     for place, cell in zip(places, cells, strict=True):
         assert cell == next(k for k, center in enumerate(centers) if space.distance(place, center) <= radius)
-
-
-def test_distances():
-    assert spaces.dyadic_distance(spaces.Fraction(0), spaces.Fraction(8)) == 1 / 8
-    assert spaces.dyadic_distance(spaces.Fraction(3, 4), spaces.Fraction(1, 4)) == 2
-    assert spaces.edit_distance("january", "june") == 5 / 9
 
 
 def test_what_is_drawn_of_both_histograms_and_of_2_adic_numbers():

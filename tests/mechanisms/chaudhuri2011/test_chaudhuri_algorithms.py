@@ -292,18 +292,6 @@ def test_the_cover_of_a3_by_hand():
     assert learner._rows(np.array([[0.99], [1.0]])).tolist() == [0.99, 1 - 2**-53]
 
 
-def test_the_estimators_find_what_tells():
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(300, 6))
-    labels = np.where(X[:, 4] > 0.5, "high", "low")
-    learner = CoverClassifier(8.0, projection=None, classes=["high", "low"], hypotheses="stumps").fit(X, labels)
-    assert np.mean(learner.predict(X) == labels) > 0.8
-    np.testing.assert_array_equal(learner.predict(X) == "low", learner.decision_function(X) >= 0)
-    line = LabelPrivateCoverClassifier(20.0, bounds=(-2, 2), classes=["high", "low"]).fit(-X[:, 4:5], labels)
-    assert np.mean(line.predict(-X[:, 4:5]) == labels) > 0.8
-    np.testing.assert_array_equal(line.predict(-X[:, 4:5]) == "low", line.decision_function(-X[:, 4:5]) >= 0)
-
-
 def test_bad_input_is_refused():
     X, y = np.random.default_rng(0).normal(size=(20, 4)), np.arange(20) % 2
     for learner, rule in (

@@ -23,44 +23,10 @@ from mechanisms.papers.zhao2024.theorems import SETTINGS, LargestDeviation, Quer
 from mechanisms.papers.zhao2024.vector import VectorEncoder
 
 SURE = 60.0  # an epsilon at which a flipped bit has probability 1e-13
-ENCODERS = [
-    VectorEncoder(4, 1.0),
-    VectorEncoder(60, 0.3),
-    ResponseEncoder(5, 1.0),
-    PriorResponseEncoder(5, 2.0, prior=(0.6, 0.2, 0.1, 0.05, 0.05)),
-    LaplaceEncoder(4, 1.0),
-]
-
-
-def named(encoder):
-    return f"{type(encoder).__name__} K={encoder.n_classes}"
 
 
 def blobs(n=200):
     return Circle(4, 0.05).sample(n, np.random.default_rng(1))
-
-
-@pytest.mark.parametrize("encoder", ENCODERS[:2], ids=named)
-@pytest.mark.false_alarm(1e-09)
-def test_bits_have_their_probabilities_and_are_independent(encoder):
-    """Exact binomial tests at 1e-10 / K; Hoeffding on products of centered bits at 1e-10 over all pairs."""
-    K, n = encoder.n_classes, 20_000
-    bits = encoder(K - 1, n, np.random.default_rng(5))
-    assert bits.dtype == np.int8
-    p = math.exp(encoder.epsilon / 2) / (1 + math.exp(encoder.epsilon / 2))
-    wanted = np.where(np.arange(K) == K - 1, p, 1 - p)
-    assert min(stats.binomtest(int(ones), n, q).pvalue for ones, q in zip(bits.sum(0), wanted, strict=True)) > 1e-10 / K
-    products = np.triu((bits - wanted).T @ (bits - wanted) / n, k=1)
-    assert np.max(np.abs(products)) <= math.sqrt(2 * math.log(2 * products.size / 1e-10) / n)
-
-
-@pytest.mark.parametrize("encoder", ENCODERS, ids=named)
-def test_evidence_is_the_log_likelihood_up_to_a_constant(encoder):
-    released = encoder(0, 50, np.random.default_rng(8))
-    exact = np.column_stack([encoder.law(c).log_likelihood(released) for c in range(encoder.n_classes)])
-    evidence = encoder.log_evidence(released)
-    np.testing.assert_allclose(evidence - evidence[:, :1], exact - exact[:, :1], atol=1e-9)
-    np.testing.assert_allclose(encoder.posterior(released).sum(axis=1), 1)
 
 
 def test_the_posterior_by_hand():
@@ -91,12 +57,6 @@ def test_priors_row_by_row_give_the_law_of_each_row():
         for value, count in enumerate(np.bincount(column, minlength=4).tolist()):
             p = law.get(value, 0.0)
             assert count == 0 if p == 0 else stats.binomtest(count, n, min(p, 1.0)).pvalue > 1e-10
-
-
-def test_shares_take_the_wrong_labels_of_a_response_off():
-    encoder = ResponseEncoder(5, 1.3)
-    means = [encoder.law(2).pmf[released] for released in range(5)]
-    np.testing.assert_allclose(encoder.shares(np.array([means])), np.eye(5)[[2]], atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [VectorEncoder, ResponseEncoder, LaplaceEncoder])
@@ -168,19 +128,6 @@ def test_the_gradient_of_the_network(head):
             values.append(loss())
         network._parameters[at] += 1e-6
         assert (values[0] - values[1]) / 2e-6 == pytest.approx(known[at], abs=1e-6)
-
-
-def test_the_first_step_of_adam_moves_each_parameter_by_the_rate():
-    X, targets = np.random.default_rng(3).normal(size=(6, 3)), np.eye(4)[[0, 1, 2, 3, 0, 1]]
-    network = TargetNetwork("softmax", hidden=5, epochs=1, decay=0.0, batch=6, rate=1e-3)
-    network._start(X, 4, np.random.default_rng(7))
-    before = network._parameters.copy()
-    network.fit(X, targets, np.random.default_rng(7))
-    moved = network._gradient != 0
-    assert moved.sum() > 30
-    np.testing.assert_allclose(
-        (before - network._parameters)[moved], 1e-3 * np.sign(network._gradient[moved]), rtol=1e-3
-    )
 
 
 @pytest.mark.parametrize("iterated", [False, True])
