@@ -6,8 +6,6 @@
 The catalog, the benchmarks and the audited libraries are left out of the copies, but for those that BORROWED names.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """An environment as `pip install` of this project makes it: its wheel, what that requires, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the whole suite shares: one thread per process, fixed seeds of Hypothesis, and CPU seconds of each test."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

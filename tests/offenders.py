@@ -3,8 +3,6 @@
 An item of pytest costs each worker more than a rule that only looks at data; where something is run, items stay apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any

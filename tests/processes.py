@@ -4,8 +4,6 @@ A fresh interpreter takes two CPU seconds to import SciPy and its like; the pack
 Tests of what an interpreter imports start one of their own.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import importlib

@@ -3,8 +3,6 @@
 `make test-weekly` runs the whole suite, as the weekly workflow does. tests/README.md says in words what is listed here.
 """
 
-from __future__ import annotations
-
 import pytest
 
 COLLECTED = pytest.StashKey[list[str]]()  # the ids of all tests of a session, those left out included

@@ -1,7 +1,5 @@
 """The calibration suite and the bug benchmark: claims at their edge, counts, laws by hand, and a page of counts."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import pairwise

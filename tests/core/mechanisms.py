@@ -1,7 +1,5 @@
 """Mechanisms of the core's tests, and targets of its runs; the catalog `mechanisms` is a distribution of its own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ commands after `$ `, each followed by lines that it prints; a text block is what
 `python -m tests.docs.printed README.md docs/index.md` puts the lines that are printed today in place of those shown.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import sys

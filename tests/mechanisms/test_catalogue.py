@@ -3,8 +3,6 @@
 The verdict of each is that of `make audit`, whose committed certificate is whole.
 """
 
-from __future__ import annotations
-
 import copy
 import pickle
 from pathlib import Path

@@ -5,8 +5,6 @@ about 40 boxes and labels each, 1e-8 a test: false alarms below 4e-5 if every te
 fixed seeds; the level per distribution is shared by Bonferroni to 1e-7.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

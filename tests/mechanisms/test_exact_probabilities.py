@@ -1,7 +1,5 @@
 """Exact probabilities of mechanisms against independent computations."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 

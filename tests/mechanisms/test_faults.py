@@ -4,8 +4,6 @@
 pairs and 20,000 outputs at most unless a fault needs more.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import re

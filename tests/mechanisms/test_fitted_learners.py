@@ -3,8 +3,6 @@
 Learners without a check of their own are listed with the reason.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

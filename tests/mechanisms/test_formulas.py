@@ -1,7 +1,5 @@
 """The closed forms of the five papers, each once more from its text, no argument at its default."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

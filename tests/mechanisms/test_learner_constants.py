@@ -1,7 +1,5 @@
 """Constants of the learners, against arithmetic by hand: a bound that is far too large shows nowhere else."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

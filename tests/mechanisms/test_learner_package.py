@@ -1,7 +1,5 @@
 """The estimators as people use them: scikit-learn's checks, and what a fit leaves."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import re

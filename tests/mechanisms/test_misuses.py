@@ -3,8 +3,6 @@
 What cannot be right has the error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import signal

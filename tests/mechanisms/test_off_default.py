@@ -4,8 +4,6 @@ The certificate audits each class at a few settings. Here no sensitivity is 1, n
 what is compared with was written down from the text of the algorithm, in loops.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -3,8 +3,6 @@
 Checks of rates and densities fail once the learner or the construction that they run is broken.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import importlib
 import re

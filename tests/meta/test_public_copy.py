@@ -1,7 +1,5 @@
 """The public copy: one commit, no history, nothing that the owner's list names. A release: versions, files, wheels."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import zipfile

@@ -4,8 +4,6 @@ The server runs under this Python, on `served.py` files written here. One test i
 keeps epsilon = 1, a FAIL has probability 1e-6; scale 1/2 gives a bound of 1.9, by more than ten standard errors above.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The catalogue of real libraries and the findings are well-formed, served as audited; nothing is installed or run."""
 
-from __future__ import annotations
-
 import ast
 import datetime
 import sys

@@ -4,8 +4,6 @@ Two checks are random. Laplace noise of scale 1 on a count keeps epsilon = 1, an
 FAIL to a true claim with probability at most 1e-6. The other one has no noise, and is refuted.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -3,8 +3,6 @@
 Compositions are held to closed forms, exact finite products and dp_accounting. Arguments that break the rules.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

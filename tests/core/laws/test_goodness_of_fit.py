@@ -4,8 +4,6 @@ Own samplers: under H0 a p-value below 1e-3 has probability at most 1e-3 for eac
 Faults: n = 20,000 gives a DKW width below 0.02 at 1e-6; every fault here moves a tested distribution by 0.05 or more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

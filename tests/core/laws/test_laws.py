@@ -1,7 +1,5 @@
 """Laws: likelihoods, closed forms by hand, and which privacy loss a pair of laws has."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

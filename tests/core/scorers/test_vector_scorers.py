@@ -4,8 +4,6 @@ Each mechanism is audited end to end at a significance of 1e-3 and a claim far b
 ten seeds at 6,000 outputs per dataset, every certified bound lay above `least` by 0.08 and more.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import mean
 

@@ -5,8 +5,6 @@ they keep: at 10,000 outputs per dataset the game misses that with probability b
 operating system's randomness, so that no seed repeats a run.
 """
 
-from __future__ import annotations
-
 import pickle
 from functools import partial
 

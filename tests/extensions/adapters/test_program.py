@@ -5,8 +5,6 @@ probability below 1e-9 (the bound's distance from the claim is over 20 standard 
 probability at most the significance, 1e-6 each. Seeds are fixed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ That the samplers follow their stated laws, and keep the claim, is what `dp-audi
 audits; here the laws alone are held against the claim, and a few outputs against the truth.
 """
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import sys

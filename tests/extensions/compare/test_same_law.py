@@ -6,8 +6,6 @@ most 1e-6 each. Coverage is tested at a nominal 0.05 with 600 samples: were it 0
 probability below 1e-7.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -5,8 +5,6 @@ through or refused because of the data, scales that are wrong at some parameters
 library with the fault of a case in place of one query.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction

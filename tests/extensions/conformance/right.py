@@ -8,8 +8,6 @@ Gaussian noise); Korolova et al. 2009 (discovered keys); Chaudhuri, Monteleoni &
 al. 2016 (k-means). Double-precision effects of the noise are outside of every claim.
 """
 
-from __future__ import annotations
-
 import math
 import pickle
 from collections import Counter

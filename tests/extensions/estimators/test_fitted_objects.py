@@ -4,8 +4,6 @@ The wrong learners below tell the first record with certainty. At significance 1
 dataset each is convicted for sure; the right one, with Laplace noise of the claimed scale, fails with probability 1e-6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ The epsilon of dp_accounting is an upper bound on a grid of 1e-4, computed by an
 the exact one by no more than a few grid steps, and below by the rounding of its convolutions (1e-6).
 """
 
-from __future__ import annotations
-
 import json
 import math
 

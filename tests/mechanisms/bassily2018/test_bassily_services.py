@@ -3,8 +3,6 @@
 Null of the randomized tests: the sampler has the stated law; exact tests of `audit.laws` at 1e-8 each, fixed seeds.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import pickle

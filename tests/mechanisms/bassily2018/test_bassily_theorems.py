@@ -4,8 +4,6 @@ Drawn shortcuts are held to their definitions and plain sums. Reference values w
 implementation, before this package existed, and are kept to its digits.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from fractions import Fraction

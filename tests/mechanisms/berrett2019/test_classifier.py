@@ -3,8 +3,6 @@
 Significance 1e-8, fixed seeds.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from fnmatch import fnmatchcase

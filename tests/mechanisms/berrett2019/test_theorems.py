@@ -3,8 +3,6 @@
 They are held to quadrature, simulation and reference values, and are those that faults state.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The learners as people call them: on real data, with errors that name what is wrong, and beside their samplers."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Exact risks and constants against plain sums, closed forms, and values simulated before this code existed."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 "Computed independently" means: by another implementation.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

@@ -4,8 +4,6 @@ Faults are convicted at 1e-6 together (ledgers without probability), with a fixe
 hold; each of 30 is refuted with probability 1e-8 at most, at a budget of 500 conversations.
 """
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from fractions import Fraction

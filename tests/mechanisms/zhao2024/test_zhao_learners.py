@@ -1,7 +1,5 @@
 """Learners on released labels: parts by hand and against brute force, releases against the law, and bad input."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
