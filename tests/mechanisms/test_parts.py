@@ -34,6 +34,7 @@ from mechanisms.parts.vote import (
     unstable_pair,
     winner,
 )
+from tests.offenders import refused
 
 ANSWERS = np.array([3.0, 5.0, 2.0, 6.0, 4.0])
 NOISES = [
@@ -191,18 +192,15 @@ def test_wrong_votes_against_counting():
         np.testing.assert_array_equal(wrong_votes(thresholds, features, theta), counted)
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
+test_what_is_refused = refused(
     [
-        (lambda: Noise(0.0, 1.0, 1), "lam"),
-        (lambda: Noise(1.0, math.inf, 1), "threshold"),
-        (lambda: Noise(1.0, 1.0, 0), "epochs"),
-        (lambda: Noise(1.0, 1.0, 1, query_scale=-1.0), "query_scale"),
-        (lambda: SparseVector(3, Noise(1.0, 1.0, 1)), "queries"),
-        (lambda: VoteTable(distance="gaps"), "distance"),
-        (lambda: count_votes([[0, 3]], 2), "votes"),
+        (lambda: Noise(0.0, 1.0, 1), "`lam` must"),
+        (lambda: Noise(1.0, math.inf, 1), "`threshold` must"),
+        (lambda: Noise(1.0, 1.0, 0), "`epochs` must"),
+        (lambda: Noise(1.0, 1.0, 1, query_scale=-1.0), "`query_scale` must"),
+        (lambda: SparseVector(3, Noise(1.0, 1.0, 1)), "`queries` must"),
+        (lambda: VoteTable(distance="gaps"), "`distance` must"),
+        (lambda: count_votes([[0, 3]], 2), "`votes` must"),
     ],
+    error=AuditError,
 )
-def test_what_is_refused(make, name):
-    with pytest.raises(AuditError, match=f"`{name}` must"):
-        make()

@@ -16,6 +16,7 @@ from audit.certificate.render import RENDERERS
 from audit.certificate.summary import find_view
 from audit.errors import AuditError, InvalidArgument, MissingExtension
 from tests.core.mechanisms import PAIR, laplace
+from tests.offenders import refused
 
 CLAIM, NUMBERS = PrivacyClaim(1.0), itertools.count()
 
@@ -175,8 +176,7 @@ def check(mechanism=laplace, claim=CLAIM, pairs=(PAIR,)):
     return audit.check_privacy(mechanism, claim, pairs)
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
+test_an_argument_in_an_awkward_form_names_what_to_type = refused(
     [
         (lambda: check(of_dataset), r"got of_dataset\(data\); .* give audit.per_call\(of_dataset\)"),
         (lambda: check(of_dataset_and_rng), r"got of_dataset_and_rng\(data, rng\); .* give audit.per_call"),
@@ -191,10 +191,8 @@ def check(mechanism=laplace, claim=CLAIM, pairs=(PAIR,)):
             for relation in ("add-remove", audit.AddRemove)
         ),
     ],
+    error=AuditError,
 )
-def test_an_argument_in_an_awkward_form_names_what_to_type(call, said):
-    with pytest.raises(AuditError, match=said):
-        call()
 
 
 def passing_on(*arguments):

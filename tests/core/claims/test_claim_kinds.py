@@ -25,14 +25,14 @@ from audit import (
 from audit.claims import Point, claim_of, claim_record, renyi_divergence
 from audit.claims.curves import SHARES, polygon_below
 from audit.laws import FiniteLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss, compose
+from tests.offenders import refused
 
 THETA = math.e / (1 + math.e)
 RANDOMIZED_RESPONSE = FiniteLoss([THETA, 1 - THETA], [1 - THETA, THETA])
 HALF_SECRET = FiniteLoss([0.9, 0.1, 0.0], [0.9, 0.0, 0.1])
 
 
-@pytest.mark.parametrize(
-    ("build", "word"),
+test_what_is_refused = refused(
     [
         (lambda: GaussianClaim(-1.0), "mu"),
         (lambda: GaussianClaim(math.inf), "mu"),
@@ -45,10 +45,8 @@ HALF_SECRET = FiniteLoss([0.9, 0.1, 0.0], [0.9, 0.0, 0.1])
         (lambda: GaussianClaim(1.0).judge_exactly("no loss"), "loss"),
         (lambda: renyi_divergence(RANDOMIZED_RESPONSE, 2.0, "up"), "direction"),
     ],
+    error=AuditError,
 )
-def test_what_is_refused(build, word):
-    with pytest.raises(AuditError, match=word):
-        build()
 
 
 def test_gaussian_profile():

@@ -14,7 +14,7 @@ from audit import AddRemove, Distance, Group, Labeled, LabelFlip, Local, Neighbo
 from audit.claims import require_neighboring
 from audit.claims.relations import rows_that_differ
 from audit.errors import AuditError, NotNeighboring
-from tests.offenders import for_each
+from tests.offenders import for_each, refused
 
 PAIRS = [  # the reason why they are not neighbors, or None
     (Substitution(), [1, 2, 3], [1, 5, 3], None),
@@ -136,8 +136,7 @@ def test_frames_are_datasets(frame):
     assert Substitution().why_not(left, left) is not None
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
+test_wrong_settings_are_refused = refused(
     [
         (lambda: Distance("l3", 1), "`norm` must be one of l1, l2, linf"),
         (lambda: Distance("l1", 0), "`radius` must"),
@@ -149,7 +148,5 @@ def test_frames_are_datasets(frame):
         *((lambda k=k: Group(k), "`k` must") for k in (0, -1, 1.5, True, "2")),
         (lambda: Group(2, Local()), "`base` must"),
     ],
+    error=AuditError,
 )
-def test_wrong_settings_are_refused(make, said):
-    with pytest.raises(AuditError, match=said):
-        make()

@@ -61,18 +61,6 @@ def test_arithmetic_is_that_of_floating_point_numbers():
     assert law_of(lambda data, rng: int(rng.random() * 3)).probabilities[0] == Fraction(math.ceil(2**53 / 3), 2**53)
 
 
-def test_a_rejection_loop_leaves_no_residual():
-    def die(sides, rng):
-        while (face := rng.getrandbits(3)) >= sides:
-            pass
-        return face
-
-    law = law_of(die, 6, rng="random")
-    assert law.probabilities == dict.fromkeys(range(6), Fraction(1, 6))
-    assert law.residual == 0
-    assert law.behind == ()
-
-
 def heads(data, rng):
     count = 0
     while rng.random() < 0.5:
@@ -85,12 +73,6 @@ def test_a_geometric_sequence_is_followed_to_the_residual():
     assert all(p == Fraction(1, 2 ** (k + 1)) for k, p in law.probabilities.items())
     assert 0 < law.residual <= Fraction(1, 10**9)
     assert law.not_followed == {"not followed, by the limit of residual": law.residual}
-
-
-def test_a_geometric_draw_of_the_generator_has_its_law():
-    law = law_of(lambda data, rng: int(rng.geometric(0.25)))
-    for number in (1, 2, 3, 10, 40):
-        assert float(law.probabilities[number]) == pytest.approx(0.25 * 0.75 ** (number - 1))
 
 
 def test_discrete_laplace_is_that_of_the_theorem():

@@ -30,6 +30,7 @@ from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
 from mechanisms.papers.bassily2018.teachers import Constant, hard_answers, soft_answers
 from mechanisms.parts.sparse_vector import TOP, Noise
 from mechanisms.parts.thresholds import best_thresholds
+from tests.offenders import refused
 
 N = 20_000
 SHORT = Noise(1.0, 4.0, 2)
@@ -301,21 +302,18 @@ def test_coins():
     assert abs(filled[:-2].mean() - 0.5) <= 5.4 * 0.5 / math.sqrt(100_000)
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
+test_what_is_refused = refused(
     [
-        (lambda: SubsampleAggregate(3, 5, 1.0, 1e-6), "learner"),
-        (lambda: SoftLabelService(3, 5, 1.0, 1e-6), "learner"),
-        (lambda: histograms([[1.5]], 4), "scores"),
-        (lambda: Transcripts(lambda d: (np.array([0]), np.array([-1.0])), SHORT).law(None), "questions"),
-        (lambda: DistanceToInstability(Majority(), 0.0, 0.1), "epsilon"),
-        (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1, 2]), "y"),
-        (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1]), "y"),
-        (lambda: KnowledgeTransferLearner(LeastError(), LeastError()), "service"),
-        (lambda: KnowledgeTransferLearner(service(), 3), "student"),
-        (partial(SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).predict, [[0.0]]), "fit"),
+        (lambda: SubsampleAggregate(3, 5, 1.0, 1e-6), "`learner` must"),
+        (lambda: SoftLabelService(3, 5, 1.0, 1e-6), "`learner` must"),
+        (lambda: histograms([[1.5]], 4), "`scores` must"),
+        (lambda: Transcripts(lambda d: (np.array([0]), np.array([-1.0])), SHORT).law(None), "`questions` must"),
+        (lambda: DistanceToInstability(Majority(), 0.0, 0.1), "`epsilon` must"),
+        (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1, 2]), "`y` must"),
+        (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1]), "`y` must"),
+        (lambda: KnowledgeTransferLearner(LeastError(), LeastError()), "`service` must"),
+        (lambda: KnowledgeTransferLearner(service(), 3), "`student` must"),
+        (partial(SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).predict, [[0.0]]), "`fit` must"),
     ],
+    error=AuditError,
 )
-def test_what_is_refused(make, name):
-    with pytest.raises(AuditError, match=f"`{name}` must"):
-        make()

@@ -18,6 +18,7 @@ from audit.execution import sandbox
 from audit.execution import workers as pool
 from audit.execution.sandbox import one_thread, with_one_thread
 from audit.execution.seeds import Place
+from tests.offenders import refused
 
 
 @pytest.mark.parametrize(
@@ -41,8 +42,7 @@ def test_anything_else_is_refused_and_the_forms_are_named(text):
         Place(text)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+test_settings_that_contradict_each_other_raise_before_anything_is_drawn = refused(
     [
         (dict(executor="serial", workers=2), "leave `workers` out"),
         (dict(executor="dask://node:8786", workers=4), "dask://node:8786' has its own workers, got workers=4"),
@@ -53,10 +53,9 @@ def test_anything_else_is_refused_and_the_forms_are_named(text):
         (dict(executor=concurrent.futures.Executor(), workers=0), "`workers` must be an integer >= 1"),
         (dict(resume=True), "`resume` needs `directory`"),
     ],
+    audit.run,
+    checks=[check("never", laplace)],
 )
-def test_settings_that_contradict_each_other_raise_before_anything_is_drawn(options, message):
-    with pytest.raises(InvalidArgument, match=message):
-        audit.run([check("never", laplace)], **options)
 
 
 @pytest.mark.parametrize(("quota", "cores"), [("max 100000", 8), ("250000 100000", 3), ("1000 100000", 1), (None, 8)])
