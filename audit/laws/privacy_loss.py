@@ -360,9 +360,7 @@ class LaplaceLoss(_ShiftLoss):
         return p, q, np.zeros_like(p)
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
-        a = self.shift_over_scale
-        value = -np.expm1(-(a - np.clip(thresholds, -a, a)) / 2)
-        value = np.where(thresholds < -a, -np.expm1(np.minimum(thresholds, 0.0)), value)
+        value = -np.expm1(-(self.shift_over_scale - thresholds) / 2)
         return value, value
 
 
@@ -398,9 +396,6 @@ class GaussianLoss(_ShiftLoss):
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
         """Write e^t q / p as a ratio of Mills ratios where p is small, which keeps the digits of small deltas."""
-        if self.shift_over_scale == 0:
-            value = -np.expm1(np.minimum(thresholds, 0.0))
-            return value, value
         low, high = self._arguments(thresholds)
         p, q = special.ndtr(-low), special.ndtr(-high)
         root = math.sqrt(2)

@@ -24,7 +24,9 @@ from audit import (
 )
 from audit.claims import Point, claim_of, claim_record, renyi_divergence
 from audit.claims.curves import SHARES, polygon_below
+from audit.claims.privacy import exceeds
 from audit.laws import FiniteLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss, compose
+from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 from tests.offenders import refused
 
 THETA = math.e / (1 + math.e)
@@ -89,6 +91,8 @@ DIVERGENCES = [
     *((RANDOMIZED_RESPONSE, order, "left", by_sum(TWO, FLIPPED, order)) for order in (1.0, 1.5, 2.0, 8.0, 40.0)),
     *((FiniteLoss(THREE, OTHER), order, "left", by_sum(THREE, OTHER, order)) for order in (1.2, 3.0)),
     *((FiniteLoss(THREE, OTHER), order, "right", by_sum(OTHER, THREE, order)) for order in (1.2, 3.0)),
+    (FiniteLoss(THREE, OTHER), math.inf, "left", math.log(7 / 3)),
+    (FiniteLoss(THREE, OTHER), math.inf, "right", math.log(4)),
     (GaussianLoss(1.5), 3.0, "left", 3 * 1.5**2 / 2),
     (LaplaceLoss(1.0), 2.0, "left", SECOND),
     (LaplaceLoss(1.0), 1.0, "left", math.exp(-1)),
@@ -96,6 +100,12 @@ DIVERGENCES = [
     (compose([GaussianLoss(1.0), LaplaceLoss(1.0)]), 2.0, "right", 1 + SECOND),
     (HALF_SECRET, 2.0, "left", math.inf),
 ]
+
+
+@pytest.mark.parametrize("claimed", [1.0, 50.0, 1e6])
+def test_a_claim_is_exceeded_beyond_its_own_rounding(claimed):
+    found = [exceeds(claimed * (1 + times * ARITHMETIC_TOLERANCE), claimed) for times in (0.5, 2)]
+    assert found == [False, True]
 
 
 @pytest.mark.parametrize(("loss", "order", "direction", "exact"), DIVERGENCES)

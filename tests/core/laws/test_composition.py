@@ -25,7 +25,7 @@ from audit.laws import (
     compose,
     no_loss,
 )
-from audit.laws.product import LatticeLoss, sum_losses
+from audit.laws.product import LatticeLoss, _dominating, sum_losses
 
 
 def two_laplace(a: float, epsilon: float) -> float:
@@ -98,6 +98,13 @@ def test_mass_at_infinity_multiplies() -> None:
     assert loss.mass_at_infinity("right") == 0.0
     assert loss.delta(50.0, "left") == pytest.approx(0.19, abs=1e-9)
     assert loss.epsilon(0.1) == math.inf
+    assert loss.epsilon_lower_bound(loss.mass_at_infinity("left")) < math.inf  # it may be less by the error of a tail
+
+
+def test_mass_outside_the_lattice_is_kept_at_its_ends() -> None:
+    points = 0.1 * np.arange(4.0)  # the losses lie between -1 and 1
+    masses, infinite = _dominating(LaplaceLoss(1.0)._tails(points, "left"), points, 0.1)
+    assert masses.sum() + infinite == pytest.approx(1.0, abs=1e-15)
 
 
 @pytest.mark.parametrize("a", [50.0, 800.0, 5000.0])
@@ -237,6 +244,9 @@ def test_laplace_pair_against_its_closed_form() -> None:
             assert loss.delta(epsilon, side) == pytest.approx(truth, abs=1e-11)
     assert loss.max_loss("left") == pytest.approx(1.0, rel=1e-12)
     assert loss.epsilon(0.1) == pytest.approx(exact.epsilon(0.1), abs=1e-10)
+    loss.threshold_error = 0.1  # as for densities that are known to no more than that
+    for epsilon in EPSILONS:
+        assert loss.delta_lower_bound(epsilon) <= exact.delta(epsilon) <= loss.delta(epsilon)
 
 
 @pytest.mark.parametrize("loc", [0.0, 0.1, 1000.3])
