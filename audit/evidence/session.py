@@ -370,6 +370,7 @@ def time_draws(
     Evidence depends on timing only if the time limit is short, and where an output takes about `SLOW_CALL`.
     """
     size, drawn, cost, spent, slow = 1, 0, math.inf, 0.0, 0
+    is_alike = isinstance(subject.mechanism, PerCall)  # then the outputs of long calls take as long
     while size <= _MOST_TIMED and slow < _SLOW_CALLS and spent <= _TIMING_SHARE * seconds:
         started = time.perf_counter()
         try:
@@ -378,7 +379,8 @@ def time_draws(
             break
         elapsed, drawn, before = time.perf_counter() - started, drawn + size, cost
         cost, spent = min(cost, elapsed / size), spent + elapsed
-        falls = elapsed / size < _FALLS * before  # a call takes long, whatever it returns
+        is_shown = is_alike and elapsed > _SHORTEST_TIMED
+        falls = elapsed / size < _FALLS * before and not is_shown  # a call takes long, whatever it returns
         if 2 * budget * cost <= seconds and cost <= SLOW_CALL:
             break
         shows_slow = size >= _SHOWS_SLOW and cost > SLOW_CALL  # or it waited for other processes: call it again

@@ -9,6 +9,8 @@ the two outputs are the same and s costs at most epsilon, where the cost is the 
 log f(n) - log f(n + s). Then P(M(D) in S) <= e^epsilon P(M(D') in S) + P(not G) for every S: for each value of s, the
 map n -> n + s keeps the volume. Where s depends on the observations on the way, the same holds for the law of the
 observations, and needs that the tracer saw all of them. P(not G) is bounded by Clopper and Pearson on fresh runs.
+The larger bound of the two directions is stated. If the true share of the worse direction exceeds it, then the bound of
+this direction failed: each direction has the whole probability of error.
 
 Trusted are: generators draw from the requested laws; floats are real numbers; calls are independent, and so are the
 rows of one call; nothing leaves the code but its output.

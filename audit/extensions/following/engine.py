@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -31,10 +31,12 @@ class RowsNotFollowed(NotFollowed):
     """The outputs of one call do not have draws of their own."""
 
 
-def replay(mechanism: Mechanism, ends: tuple[Any, Any], rule: Rule, size: int, seed: int) -> Direction:
-    """Replay one call; its outputs without a shift, and those that differ, are bad."""
+def replay(
+    mechanism: Mechanism, ends: tuple[Any, Any], rule: Rule, size: int, seed: int, left: Form | None = None
+) -> Direction:
+    """Replay one call, whose genuine outputs may be given; those without a shift, and those that differ, are bad."""
     start, end = ends
-    left = Form(call(mechanism, start, seed, None, size), size)
+    left = left or Form(call(mechanism, start, seed, None, size), size)
     places = rule.places_of(left)
     supplier = PlainSupplier(shifts=rule.shifts, rows=np.maximum(places, 0))
     try:
@@ -204,6 +206,8 @@ class Search:
     is_kept: Callable[[float, float], bool] = lambda epsilon, mu: True  # whether a bound would keep the claim
     fresh: int | None = None  # runs of each dataset in fresh processes
     confidence: float = 0.95
+    plans: Mapping[str, int] = field(default_factory=dict)  # runs of other kinds of shifts
+    is_few: bool = False  # whether calls are so slow that one shift is certified, and `runs` are all there is time for
     worst: Path | None = None
     left_out: str = ""  # of the training runs, those that were not followed
     pace: float = math.inf  # seconds of a followed run
@@ -218,7 +222,7 @@ class Search:
         """Return the bound; whatever the code does to the follower, there is a result."""
         with keep_states():
             try:
-                return self._run_compared()
+                return self._run_few() if self.is_few else self._run_compared()
             except (NotFollowed, Exception) as error:
                 return self._refuse(in_one_line(error))
 
@@ -252,17 +256,49 @@ class Search:
         runs, bad = (found[0].runs, found[1].runs), (found[0].bad.total(), found[1].bad.total())
         return Bound(reason=reason, runs=runs, bad=bad, excess=bad, confidence=self.confidence)
 
-    def _run_compared(self) -> Bound:
-        """Compare with outputs of fresh processes, drawn before this process has called the mechanism."""
-        fresh = min(_FRESH, self.runs) if self.fresh is None else self.fresh
-        jobs = [(dataset, self.seeds[3] + run) for run in range(fresh) for dataset in self.pair]
+    def _run_few(self) -> Bound:
+        """Certify the shift of one traced run; the last genuine run of each direction is one of a fresh process."""
+        seeds = [self.seeds[1] + side * self.runs for side in (0, 1)]
+        last = self._describe_fresh([(self.pair[side], seeds[side] + self.runs - 1) for side in (0, 1)])
+        rules = list[Rule | None]()
+        for follower in self.followers:
+            follower.learns = False
+            path = follower.follow(self.seeds[0], certify=False)
+            if not path.is_good or not path.record.draws:
+                return self._refuse(path.reason or "the code draws no noise")
+            if self.worst is None or spent_on(path) > spent_on(self.worst):
+                self.worst = path
+            rules.append(find_rule([path], merge=False))
+            if not self.is_kept(self.worst.alignment.cost, math.sqrt(self.worst.alignment.square)):
+                return self._refuse(self._say_cost())
+        found = [rule for rule in rules if rule is not None]
+        directions = [Direction() for _ in found]
+        for run in range(self.runs * (len(found) == len(rules))):
+            for side, direction in enumerate(directions):
+                ends, given = (self.pair, self.pair[::-1])[side], last[side] if run + 1 == self.runs else None
+                direction.join(replay(self.mechanism, ends, found[side], 1, seeds[side] + run, given))
+            if any(direction.bad for direction in directions):
+                break
+        if not directions or any(direction.bad for direction in directions):
+            return self._refuse("calls are slow, and no shift is the same in all runs")
+        return self._conclude(directions, "constant")
+
+    def _describe_fresh(self, jobs: list[tuple[Any, int]]) -> list[Form]:
+        """Return outputs of fresh processes, drawn before this process has called the mechanism."""
         forms = list[Form]()
         for job in jobs:
             patience = max(_PATIENCE, min(2 * self.trial, self.end - time.monotonic()))
             form = sandbox.call_in_fork(partial(self._describe_run, *job), patience)
             if form is None:  # a cache would stay hidden
-                return self._refuse("no copy of this process gives an output to compare with")
+                raise NotFollowed("no copy of this process gives an output to compare with")
             forms.append(form)
+        return forms
+
+    def _run_compared(self) -> Bound:
+        """Compare with outputs of fresh processes."""
+        fresh = min(_FRESH, self.runs) if self.fresh is None else self.fresh
+        jobs = [(dataset, self.seeds[3] + run) for run in range(fresh) for dataset in self.pair]
+        forms = self._describe_fresh(jobs)
         result = self._judge()
         order = [*range(len(jobs) - 1, -1, -1), *range(len(jobs))]
         if result.reason or all(self._describe_run(*jobs[at]).equals(forms[at]) for at in order):
@@ -273,7 +309,11 @@ class Search:
         return Form(call(self.mechanism, dataset, seed))
 
     def _judge(self) -> Bound:
-        """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
+        """Try the exact law, then a rule that drops comparisons where they cost too much, then a rule, then paths.
+
+        Which of them certifies is decided by other runs than its own; but paths follow a rule that does not hold, for
+        which they have a level of their own.
+        """
         training = self._train(min(_TRAINING, self.runs, 2 + self.runs // 10), enough=_ALIKE)
         if all(path.has_raised for paths in training for path in paths):
             return self._refuse("the mechanism raises in every run")
@@ -288,25 +328,28 @@ class Search:
         if not all(any(path.is_good for path in paths) for paths in training):
             reasons = Counter(path.reason for paths in training for path in paths if path.reason)
             return self._refuse(reasons.most_common(1)[0][0])
-        found = None
-        if self.worst is None or self.is_kept(self.worst.alignment.cost, math.sqrt(self.worst.alignment.square)):
-            rules = [find_rule(paths, merge=False) for paths in training]
-            needed = 2 * self.runs * (self.pace if None in rules else 2 * min(each.pace for each in self.followers))
-            if isinstance(self.mechanism, PerCall) and needed > self.end - time.monotonic():
-                return self._refuse(f"it takes about {needed:.2g} s to follow: set method='follow'")
-            found = self._certify(rules)
-            if found is None or (max(found.bad) > _RARE * self.runs and found.outputs_per_call == 1):
-                found = self._follow_paths()
-        exceeds = self.epsilon is not None and (found is None or not found.epsilon <= self.epsilon * (1 + 1e-6))
+        assert self.worst is not None
+        cost, mu = self.worst.alignment.cost, math.sqrt(self.worst.alignment.square)
+        exceeds = self.epsilon is not None and not cost <= self.epsilon * (1 + 1e-6)
         if exceeds and self._has_decisions and not all(map(shows_its_only_place, training)):
-            merged = self._certify([find_rule(paths, merge=True) for paths in self._train(_MERGING)])
-            if merged is not None and (found is None or merged.epsilon < found.epsilon):
+            merged = self._certify([find_rule(paths, merge=True) for paths in self._train(_MERGING)], below=cost)
+            if merged is not None:
                 return merged
-        return found or self._refuse(self._say_cost())
+        if not self.is_kept(cost, mu):
+            return self._refuse(self._say_cost())
+        rules = [find_rule(paths, merge=False) for paths in training]
+        needed = 2 * self.runs * (self.pace if None in rules else 2 * min(each.pace for each in self.followers))
+        if isinstance(self.mechanism, PerCall) and needed > self.end - time.monotonic():
+            return self._refuse(f"it takes about {needed:.2g} s to follow: set method='follow'")
+        found = self._certify(rules)
+        if found is None or (max(found.bad) > _RARE * self.runs and found.outputs_per_call == 1):
+            found = self._follow_paths()
+        return found
 
     def _plan_exact(self, epsilon: float) -> int:
         """Return the genuine runs that are held to exact laws: few where these cost more than is claimed."""
-        return int(weigh_runs(self.runs, epsilon)) if self.is_kept(epsilon, 0.0) else min(_TRAINING, self.runs)
+        runs = self.plans.get("exact", self.runs)
+        return int(weigh_runs(runs, epsilon)) if self.is_kept(epsilon, 0.0) else min(_TRAINING, self.runs)
 
     def _say_cost(self) -> str:
         assert self.worst is not None
@@ -350,9 +393,9 @@ class Search:
             return False
         return not self.is_kept(self.worst.alignment.cost, math.sqrt(self.worst.alignment.square))
 
-    def _certify(self, rules: list[Rule | None]) -> Bound | None:
-        """Certify rules on fresh runs; None where there is none, or a pilot says that they do not hold."""
-        found = [rule for rule in rules if rule is not None]
+    def _certify(self, rules: list[Rule | None], below: float = math.inf) -> Bound | None:
+        """Certify rules that cost less, on fresh runs; None where there is none, or a pilot says that they fail."""
+        found = [rule for rule in rules if rule is not None and rule.costs.max() < below]
         if len(found) < 2 or any(rule.keys is not None and rule.squares.any() for rule in found):
             return None
         size, directions = 1, None
@@ -412,11 +455,12 @@ class Search:
     def _follow_paths(self) -> Bound:
         """Follow fresh runs one by one."""
         directions = [Direction() for _ in self.followers]
-        for run in range(self.runs):
+        runs = self.plans.get("path", self.runs)
+        for run in range(runs):
             if not self._goes_on():
                 break
             for side, (follower, direction) in enumerate(zip(self.followers, directions, strict=True)):
-                add_path(direction, follower.follow(self.seeds[1] + side * self.runs + run))
+                add_path(direction, follower.follow(self.seeds[1] + side * runs + run))
         return self._conclude(directions, "path")
 
     def _conclude(self, directions: list[Direction], shift: str, size: int = 1) -> Bound:

@@ -17,10 +17,14 @@ from audit.api import Case, Finding, Judgment, Way, bounds, claims, from_plain, 
 from audit.extensions.following.ledger import DRAWS, OBSERVATIONS, NoiseLedger
 
 LEFT_OUT = 0.05  # the largest delta' of a PASS
+_SLOW_LEFT_OUT = 0.2  # the same where calls are slow, and the shift is one for all runs
+FEWEST = "fewest"  # runs that are planned for slow calls, none of which may be bad
 _UNLIKE = 1e-3  # share of bad runs, or one, beyond the claimed delta, with which a claim may PASS
 SLACK = 1e-6  # relative, of a claim: costs are computed with roundings
 _COINS = 20_270_101  # seed of the coins that round losses
-ATTEMPTS = 3  # a rule, paths, a rule that drops comparisons: each has a third of the error probability
+# of the error probability, in each direction: an exact law adds up the shares of both, and where the pairs of runs of
+# a rule are too unlike, each run is followed
+LEVELS = {"exact": 0.5, "constant": 0.9, "output": 0.9, "path": 0.1}
 ROWS = 100_000  # of a vectorized replay
 _ROUNDED = 1e-9  # relative, of the log ratios of an exact law
 _LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' as well as that of a shift
@@ -28,10 +32,18 @@ _LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' 
 Law = tuple[tuple[validate.Probability, validate.Probability], ...]  # of every output, its probabilities
 
 
-def plan_runs(claim: claims.Claim, significance: float, pairs: int, left_out: float) -> int:
-    """Return the runs in a direction of one of some pairs that bound delta' by `left_out`, also where one is bad."""
+def plan_runs(claim: claims.Claim, significance: float, pairs: int, left_out: float) -> dict[str, int]:
+    """Return the runs in a direction, by kind of shift, that bound delta' by `left_out`, also where one is bad."""
     routes = 2 if claim.point.delta and not claim.is_curve else 1
-    return math.ceil(1.5 * math.log(significance / pairs / routes / 2 / ATTEMPTS) / math.log1p(-left_out))
+    levels = {shift: share * significance / pairs / routes for shift, share in LEVELS.items()}
+    plans = {shift: math.ceil(special.gammainccinv(2, level) / left_out) for shift, level in levels.items()}
+    fewest = math.log(levels["constant"]) / math.log1p(-_find_most(left_out, "constant"))
+    return plans | {FEWEST: math.ceil(fewest)}
+
+
+def _find_most(left_out: float, shift: str) -> float:
+    """Return the largest delta' of a PASS: larger than usual where few runs of slow calls have one shift."""
+    return _SLOW_LEFT_OUT if left_out == LEFT_OUT and shift == "constant" else left_out
 
 
 def weigh_runs(runs: float, epsilon: float) -> float:
@@ -186,7 +198,7 @@ class Bound:
         return max(self._bound(self.excess, significance))
 
     def _bound(self, counts: tuple[int, int], significance: float) -> list[float]:
-        level = significance / 2 / ATTEMPTS
+        level = significance * LEVELS.get(self.shift, LEVELS["path"])
         both = zip(counts, self.runs, strict=True)
         return [bounds.proportion_upper_bound(count, runs, level) if runs else 1.0 for count, runs in both]
 
@@ -204,7 +216,7 @@ class Bound:
             return True
         return delta > 0 and self.loss_delta(significance) <= delta * (1 + SLACK)
 
-    def contradictions(self, claimed: float | None, planned: float) -> Iterator[str]:
+    def contradictions(self, claimed: float | None, plans: Mapping[str, int]) -> Iterator[str]:
         """Yield where a bound does not follow from the runs or the law that it was computed from."""
         if any(np.add(self.good, self.bad) != self.runs):
             yield "its good and bad runs are other than its runs"
@@ -215,6 +227,7 @@ class Bound:
                 yield "its law has another epsilon or delta"
         elif self.epsilon != max(self.costs) or self.mu not in (math.sqrt(max(self.squares)), math.inf):
             yield "its runs cost other than their bound"
+        planned = plans.get(self.shift, math.inf)
         most = weigh_runs(planned, self.epsilon) if self.shift == "exact" else planned
         if max(self.runs) > (ROWS if self.outputs_per_call > 1 else most):
             yield "it was followed in more runs than are made"
@@ -254,7 +267,7 @@ class Followed(Way):
         if not kept or "constant" in case.evidence.anomalies:
             return Finding(doubt=self._describe_doubt(claim))
         worst = max(self.bounds, key=lambda bound: (bound.epsilon + bound.mu, bound.left_out(significance)))
-        if max(bound.left_out(significance) for bound in self.bounds) > self.most_left_out:
+        if any(bound.left_out(significance) > _find_most(self.most_left_out, bound.shift) for bound in self.bounds):
             return Finding()
         pairs = f", worst of {len(self.bounds)} pairs" if len(self.bounds) > 1 else ""
         reason = f"noise followed{pairs}: {worst.describe(significance)}"
@@ -291,12 +304,12 @@ class Followed(Way):
         if self.most_left_out != (stated.get("left_out", LEFT_OUT) if isinstance(stated, Mapping) else LEFT_OUT):
             yield "its settings leave out another share of runs"
         is_searched = any(way["way"] == "search" for way in record["evidence"]["ways"])  # which has a share of its own
-        planned = math.inf
+        plans: dict[str, int] = {}
         if record["kind"] == "privacy" and not is_searched:
-            planned = plan_runs(claim, settings["significance"], len(self.bounds), self.most_left_out)
+            plans = plan_runs(claim, settings["significance"], len(self.bounds), self.most_left_out)
         claimed = None if claim.is_curve else claim.point.epsilon
         for bound in filter(lambda bound: bound.is_followed, self.bounds):
-            yield from bound.contradictions(claimed, planned)
+            yield from bound.contradictions(claimed, plans)
         is_constant = all(bound.shift == "constant" for bound in self.bounds)  # all runs cost the same
         if is_constant and self.ledger is not None and not self.ledger.reason:
             worst = max(self.bounds, key=lambda bound: bound.epsilon + bound.mu)

@@ -143,7 +143,7 @@ def find_exact(
 ) -> tuple[list[Direction], Law] | None:  # fmt: skip
     """Return genuine runs held to the exact laws, and the laws; `plan` gives their number for an epsilon.
 
-    None where the randomness is not finite, or the laws are not those of the genuine runs.
+    None where the randomness is not finite.
     """
     try:
         laws = [find_law(mechanism, dataset, seeds[0], end) for dataset in pair]
@@ -153,7 +153,9 @@ def find_exact(
     both = tuple(sorted((left.get(key, 0.0), right.get(key, 0.0)) for key in left.keys() | right.keys()))
     most = plan(measure_law(both, None)[0])
     directions = [_hold(mechanism, *job, seeds[1], most, goes_on) for job in zip(pair, laws, strict=True)]
-    return None if any(found.bad.total() > found.runs // 2 for found in directions) else (directions, both)
+    if any(found.bad.total() > found.runs // 2 for found in directions):
+        raise NotFollowed("the genuine runs differ from the law of the paths")
+    return directions, both
 
 
 def _hold(

@@ -1,5 +1,6 @@
 """Bounds of followed noise against the truth: programs whose answer is known by hand."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -90,10 +91,15 @@ def test_the_exact_law_of_finite_randomness_has_its_delta():
 
 
 def test_delta_by_hand():
-    """Clopper and Pearson at a sixth of 0.15: R, binom.test(10, 100), upper end; and 1 - 0.025^(1/100)."""
-    bound = Bound(1.0, 0.0, "path", "", (100, 100), (10, 0), (10, 0), confidence=0.85)
+    """Clopper and Pearson at 0.025: R, binom.test(10, 100), upper end; and 1 - 0.025^(1/100).
+
+    Each direction has nine tenths of 1 - confidence where one shift holds, and a tenth where each run has its own.
+    """
+    bound = Bound(1.0, 0.0, "path", "", (100, 100), (10, 0), (10, 0), confidence=0.75)
     assert bound.delta == pytest.approx(0.1762226, abs=1e-7)
-    assert Bound(1.0, 0.0, "path", "", (100, 100), confidence=0.85).delta == pytest.approx(1 - 0.025**0.01)
+    assert Bound(1.0, 0.0, "path", "", (100, 100), confidence=0.75).delta == pytest.approx(1 - 0.025**0.01)
+    one_shift = dataclasses.replace(bound, shift="constant", confidence=1 - 0.025 / 0.9)
+    assert one_shift.delta == pytest.approx(0.1762226, abs=1e-7)
     assert Bound(1.0, 0.0, "path", "", (9, 9), (9, 0), (9, 0)).delta == 1.0
     direction = Direction()
     direction.add(np.zeros(90), np.zeros(90), np.zeros(90))

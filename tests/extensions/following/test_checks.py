@@ -18,7 +18,7 @@ import audit
 from audit.certificate.verify import list_problems
 from audit.checks import privacy
 from audit.errors import InvalidArgument
-from audit.evidence import guess_game
+from audit.evidence import guess_game, session
 from audit.evidence.base import Allowance
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import CHECKPOINTS
@@ -221,6 +221,64 @@ def test_a_run_records_it_and_a_replay_judges_by_the_counts(tmp_path, workers):
     bound = edited["checks"][0]["evidence"]["ways"][-1]["bounds"][0]
     bound["bad"] = bound["excess"] = [bound["runs"][0] // 10, 0]
     assert any("verdict" in problem for problem in list_problems(edited))
+
+
+@pytest.fixture
+def slow_calls(monkeypatch, tmp_path):
+    """Let an output seem to take half a second; return a function that counts calls in all processes."""
+    calls = tmp_path / "calls"
+    monkeypatch.setattr(session, "time_draws", lambda *rest: (0.5, 0))
+
+    def count(function):
+        def counted(data, rng):
+            with calls.open("a") as file:
+                file.write("x")
+            return function(data, rng)
+
+        return audit.per_call(counted), lambda: len(calls.read_text())
+
+    return count
+
+
+def test_a_call_of_half_a_second_passes_in_60_calls(slow_calls):
+    """And two that show what an output is; the runs of fresh processes are among those that certify."""
+    mechanism, count = slow_calls(slow_mean)
+    result = check(mechanism, audit.PrivacyClaim(0.5))
+    assert (result.verdict, result.basis) == ("PASS", "noise followed"), result.reason
+    assert followed(result).bounds[0].runs == (14, 14)
+    assert followed(result).bounds[0].shift == "constant"
+    assert "delta' = 0.2 (0 of 28 runs unlike)" in result.reason
+    assert count() <= 62
+    assert list_problems(json.loads(json.dumps(audit.run([result.check], workers=0).certificate))) == []
+
+
+def make_sum_with_memory():
+    """Return a noisy sum that gives its seventh output again, so that only a fresh process tells."""
+    known = []
+
+    def total(data, rng):
+        known.append(data.sum() + rng.laplace())
+        return known[min(len(known) - 1, 6)]
+
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda data, rng: data.sum() + rng.laplace(scale=0.5), "a run costs epsilon 2, more than is claimed"),
+        (lambda data, rng: int(np.argmax(data + rng.laplace(scale=2, size=3))), "no shift is the same in all runs"),
+        (lambda data, rng: data.sum() + (rng.laplace() > 1), "the output depends on the data beside"),
+        (lambda data, rng: 0.0, "the code draws no noise"),
+        (make_sum_with_memory(), "no shift is the same in all runs"),
+    ],
+)
+def test_slow_calls_without_one_shift_are_left_to_the_game(slow_calls, function, reason):
+    mechanism, _ = slow_calls(function)
+    result = check(mechanism, audit.PrivacyClaim(1.0))
+    assert reason in followed(result).bounds[0].reason
+    assert result.basis != "noise followed"
+    assert result.verdict != "PASS"
 
 
 @pytest.mark.parametrize("share", [0.005, 0.015])
