@@ -32,6 +32,7 @@ from audit.extensions.following.sources import PlainSupplier, Supplier, Tracer
 
 _BY_VALUES = {GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
 UNLIKE = "the plain run with the moved noise gives another output"
+_BESIDE = "the output depends on the data beside the observations"
 _UNKNOWN = Form([None])
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
 
@@ -71,7 +72,7 @@ class Follower:
 
     def __init__(self, mechanism: Mechanism, start: Any, end: Any) -> None:
         self.mechanism, self.start, self.end = mechanism, start, end
-        self.values_only = False
+        self.values_only = self.keeps_integers = False
         self.pace = math.inf  # seconds of a genuine run
         self.learns = True  # changes of results; a run that certifies may not choose its own
         self._solved: dict[bytes, Any] = {}
@@ -98,11 +99,16 @@ class Follower:
                 self._replay(path, seed)
         except (NotFollowed, Exception) as error:
             path.reason = in_one_line(error)
+        if path.reason == _BESIDE and not self.keeps_integers and any(law.is_discrete for law in path.record.kinds):
+            self.keeps_integers = True
+            again = self.follow(seed, certify)
+            self.keeps_integers = again.is_good
+            return again if again.is_good else path
         return path
 
     def _propose(self, path: Path, seed: int, values_only: bool, plain: Form | None) -> None:
         """Trace the run, force it on the other dataset and align the two; a plain run must have the same output."""
-        path.record = record = Tracer(values_only=values_only)
+        path.record = record = Tracer(values_only=values_only, keeps_integers=self.keeps_integers)
         form = self._describe(self.start, seed, record, loose=True)
         if plain is not None and not form.equals(plain):
             path.reason = "the traced run gives another output"
@@ -128,7 +134,8 @@ class Follower:
         tried = [self._changes[key]] if key in self._changes else unseen
         reasons = []
         for change in tried:
-            other = Tracer(forced=like.observations, values_only=like.values_only, changes=change)
+            modes = like.values_only, like.keeps_integers
+            other = Tracer(like.observations, *modes, changes=change)
             try:
                 form2 = self._describe(self.end, seed, other, loose=True)
             except NotFollowed as error:
@@ -141,7 +148,7 @@ class Follower:
             reasons += [UNEQUAL] * (len(other.observations) != len(like.observations))
         if self.learns:
             self._changes.setdefault(key, {})
-        raise NotFollowed(reasons[0] if reasons else "the output depends on the data beside the observations")
+        raise NotFollowed(reasons[0] if reasons else _BESIDE)
 
     def _commonest_change(self) -> dict[int, int]:
         return max(self._changes.values(), key=[*self._changes.values()].count, default={})

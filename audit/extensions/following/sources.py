@@ -339,6 +339,20 @@ def _log(x: Any, *base: Any) -> Any:
     return np.log(x) if isinstance(x, Traced) and not base else _LOG(x, *base)
 
 
+class _IntegerType(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, int) or (isinstance(instance, Traced) and instance.stays_integer)
+
+    def __call__(cls, value: Any = 0, *base: Any) -> Any:
+        return value if isinstance(value, Traced) and value.stays_integer else int(value, *base)
+
+
+class _Integer(int, metaclass=_IntegerType):
+    """As `int`, which leaves noise that is an integer noise."""
+
+    dtype = np.dtype(int)  # `np.zeros(2, int)` stays what it is
+
+
 def _default_rng(seed: Any = None) -> Any:
     if seed is not None:
         return seed if type(seed) is FollowedGenerator else _GENUINE(observe(seed))
@@ -393,6 +407,9 @@ def supply(seed: int, supplier: Supplier | None, module: Any = None) -> Iterator
         vars(_INSTANCE).update(_supplier=supplier, _twin=_PYTHON_CLASS(python))
     changes = _PLAIN if supplier is None else [*_FOLLOWED, *_list_imported(module)]
     kept = [getattr(module, name) for module, name, _ in changes]
+    own = module if isinstance(supplier, Tracer) and supplier.keeps_integers and not hasattr(module, "int") else None
+    if own is not None:  # a global of the code's own module hides the builtin
+        own.int = _Integer
     try:
         for module, name, new in changes:
             setattr(module, name, new)
@@ -401,6 +418,8 @@ def supply(seed: int, supplier: Supplier | None, module: Any = None) -> Iterator
     finally:
         for (module, name, _), before in zip(changes, kept, strict=True):
             setattr(module, name, before)
+        if own is not None:
+            del own.int
 
 
 @contextmanager

@@ -50,6 +50,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     ndim = property(lambda self: self._index.ndim)
     size = property(lambda self: self._index.size)
     dtype = property(lambda self: np.dtype(np.int64 if self._integer else np.float64))
+    stays_integer = property(lambda self: self._record.keeps_integers and self._integer and not self.ndim)
     itemsize = property(lambda self: 8)
     nbytes = property(lambda self: 8 * self.size)
     T = property(lambda self: self._view(self._index.T))
@@ -121,6 +122,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return int(observe(self))
 
     def __round__(self, digits: int | None = None) -> Any:
+        if self.stays_integer and not digits:
+            return self
         return round(float(observe(self))) if digits is None else round(observe(self), digits)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:

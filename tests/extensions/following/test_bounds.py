@@ -245,6 +245,23 @@ def test_a_noisy_maximum_is_aligned_as_by_the_program(law, winner, monkeypatch):
     assert np.flatnonzero(shift).tolist() == [winner]
 
 
+def count_with_int(data, rng):
+    total = int(data.sum()) + int(rng.geometric(0.6) - rng.geometric(0.6))
+    return total if isinstance(total, int) else None, np.zeros(2, int)
+
+
+def count_with_round(data, rng):
+    return round(data.sum()) + round(rng.geometric(0.6) - rng.geometric(0.6))
+
+
+@pytest.mark.parametrize("count", [count_with_int, count_with_round])
+def test_an_integer_of_noise_that_is_an_integer_stays_noise(count):
+    """Two-sided geometric noise of p = 0.6: a shift by one costs log(1 / 0.4)."""
+    result = follow(audit.per_call(count), ZERO, ONE, runs=20)
+    assert result.epsilon == pytest.approx(-math.log(0.4)), result.reason
+    assert "int" not in globals()  # the name that hid the builtin is gone
+
+
 def test_densities_are_those_of_scipy():
     values = np.array([1.0, 2.0, 5.0])
     for law, reference in (
