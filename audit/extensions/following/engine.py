@@ -71,24 +71,25 @@ def estimate_loss(mechanism: Mechanism, pair: tuple[Any, Any], seed: int = 0) ->
     with keep_states():
         try:
             paths = [Follower(mechanism, *pair).follow(seed, certify=False)]
-            if not paths[0].costs_the_same_back:
+            ratio = _compare_options(paths[0])
+            if not ratio and not paths[0].costs_the_same_back:
                 paths.append(Follower(mechanism, *pair[::-1]).follow(seed, certify=False))
         except (NotFollowed, Exception):
             return math.nan, math.nan
     if not all(path.is_good for path in paths):
         return math.nan, math.nan
     worst = max(paths, key=spent_on)
-    cost = max(0.0, 0.5 * (1 + worst.alignment.spread) * worst.alignment.cost, *map(_compare_options, paths))
+    cost = max(0.5 * (1 + worst.alignment.spread) * worst.alignment.cost, ratio)
     return cost, math.sqrt(worst.alignment.square)
 
 
 def _compare_options(path: Path) -> float:
-    """Return the largest log ratio of the options of a choice that is all that a run observes."""
+    """Return the largest log ratio, either way, of the options of a choice that is all that a run observes, or 0."""
     shown, other = (record.observations for record in (path.record, path.other))
     if len(shown) != 1 or not 0 < shown[0].options <= _MOST_OPTIONS:
         return 0.0
     ratios = [shown[0].measure(option) - other[0].measure(option) for option in range(shown[0].options)]
-    return float(np.nanmax(ratios))
+    return float(np.nanmax(np.abs(ratios)))
 
 
 _MOST_NUMBERS = 2**22  # of one draw in a vectorized replay
