@@ -186,7 +186,7 @@ def _read_arrays(values: Sequence[Any], place: str) -> Leaves:
     dtype, shape = next(iter(shapes))
     if len(shapes) == 1 and dtype.names is not None:
         return _read_records(values, place)
-    if len(shapes) > 1 or dtype.kind not in "biufcmMO" or dtype == np.longdouble or dtype == np.clongdouble:
+    if len(shapes) > 1 or dtype.kind not in "biufcmMO" or dtype == np.clongdouble:
         return _read_whole(values, place, [value.size for value in values], len(shapes) > 1)
     if dtype.kind == "O":
         leaves = flatten([value.tolist() for value in values], place)

@@ -22,7 +22,7 @@ from rich.console import Console
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.auditor import summarize
-from audit.certificate.document import list_versions, load_certificate, write_renderings
+from audit.certificate.document import list_versions, load_certificate, make_plan, write_renderings
 from audit.certificate.render import (
     RENDERERS,
     check_fragment,
@@ -89,6 +89,13 @@ def test_verdicts_and_significance(report, certificate):
     assert sum(entry["allotted"] for entry in spent) <= certificate["settings"]["significance"] * (1 + 1e-9)
     games = [["guess game"]] * 2
     assert [entry["tests"] for entry in spent] == [["goodness of fit", "guess game"], *games, [], [], []]
+
+
+def test_what_is_left_of_the_significance_is_stated(report):
+    records = [result.record() for result in report.results]
+    plan = make_plan(1.0, records, [result.evidence for result in report.results], [None] * len(records))
+    assert plan["shared"] == "by test"
+    assert plan["unspent"] == pytest.approx(1 - sum(record["settings"]["significance"] for record in records))
 
 
 def test_replay_imports_and_runs_nothing_of_the_certificate(report, tmp_path):

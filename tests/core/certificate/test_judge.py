@@ -275,6 +275,8 @@ def test_the_worst_of_two_laws_decides_and_the_finer_of_two_resolutions_is_state
     assert verdict(PrivacyEvidence(40_000, laws[::turned])).verdict is Verdict.FAIL
     ways = StatedLaw((law(),)), game()
     assert verdict(PrivacyEvidence(400_000, ways[::turned])).resolution < math.inf
+    refuting = StatedLaw((law(),)), game(LEAK)
+    assert verdict(PrivacyEvidence(400_000, refuting[::turned])).epsilon_lower_bound > 2
 
 
 SIZE, SIGNIFICANCE = 4_000, 0.05

@@ -39,6 +39,15 @@ def test_messages_of_any_size_come_whole_and_in_order(begun):
         child.line.receive(60)
 
 
+def test_no_more_bytes_are_kept_than_are_asked_for():
+    reading, writing = os.pipe()
+    with open(reading, "rb", buffering=0) as raw, open(writing, "wb", buffering=0) as other:
+        line = ProcessLine(raw, most=4)
+        other.write(b"123456")
+        assert line.fill()
+        assert line.kept == b"1234"
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_death_is_the_end_of_the_line_and_a_status(begun, number):
     begun.append(child := fork(lambda line: os.kill(os.getpid(), number)))

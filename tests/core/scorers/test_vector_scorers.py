@@ -5,6 +5,7 @@ ten seeds at 6,000 outputs per dataset, every certified bound lay above `least` 
 """
 
 import math
+from itertools import product
 from statistics import mean
 
 import numpy as np
@@ -16,8 +17,9 @@ from audit.events.candidates import TestDesign, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import Training
 from audit.scorers.base import Layout
+from audit.scorers.flags import _fit_block, count_flags
 from audit.scorers.rows import Coordinates, MedianDistances, nearness
-from audit.scorers.vectors import _hidden_dependence, pairs_that_differ, separation
+from audit.scorers.vectors import Feature, _hidden_dependence, pairs_that_differ, separation
 from tests.core.scorers.exact_value import value_of
 
 BUDGET = 6_000
@@ -196,6 +198,27 @@ def test_sums_of_coordinates_are_never_empty():
         proposed = Coordinates().propose(Training(*sides))
         assert len(proposed) == 3
         assert all(len(score(side)) == 2000 for score in proposed for side in sides)
+
+
+FEATURES = {  # of 3, -4 and 5, by hand
+    "coordinate": 3, "indicator": 1, "sum": 4, "difference": 7, "product": 0, "largest": 5, "smallest": -4,
+    "place of the largest": 2, "smallest gap": 2, "number finite": 3, "first finite": 3, "sum of squares": 50,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FEATURES)
+def test_features_of_a_row_by_hand(kind):
+    layout = Layout.of(([0.0], [1.0]), 3)
+    assert Feature(kind, (0, 1, 2), layout, 3.0)(np.array([[3.0, -4.0, 5.0]])) == FEATURES[kind]
+
+
+def test_counts_of_flags_in_groups_have_keys_of_their_own_while_64_bits_hold_them():
+    rows = np.array(list(product((0.0, 1.0), repeat=4)))
+    keys = count_flags(rows, np.array([1.0]), [np.array([0, 1]), np.array([2, 3])])
+    assert len(set(zip(keys, rows[:, :2].sum(axis=1), rows[:, 2:].sum(axis=1), strict=True))) == len(set(keys)) == 9
+    wide = np.random.default_rng(0).integers(0, 2, (4, 61)).astype(float).repeat(100, axis=0)
+    blocks = tuple(np.array([at]) for at in range(61))
+    assert _fit_block((wide, wide), np.array([1.0]), blocks) is None
 
 
 @pytest.mark.parametrize("ends", [(4, 4), (4, 3)])

@@ -59,6 +59,8 @@ def test_the_tally_adds_whole_calls_and_takes_a_part_of_the_last_one():
     assert from_plain(CallStatistics, to_plain(calls)) == calls
     ends = (-math.inf, -0.5, math.inf)
     assert from_plain(tuple[float, ...], json.loads(json.dumps(to_plain(ends), allow_nan=False))) == ends
+    with pytest.raises(InvalidCertificate, match="a number"):
+        from_plain(float, True)
 
 
 @pytest.mark.parametrize(

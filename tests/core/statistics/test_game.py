@@ -28,6 +28,7 @@ from audit.statistics.bounds import (
     game_resolution,
     proportion_lower_bound,
     proportion_upper_bound,
+    runs_to_resolve,
     smallest_uniforms,
 )
 from tests.offenders import for_each
@@ -138,6 +139,13 @@ def test_power_at_the_resolution(epsilon, delta):
         caught += bound > epsilon
     assert caught >= stats.binom.ppf(1e-5, games, POWER - 0.03)
     assert caught <= stats.binom.isf(1e-5, games, POWER + 0.06)  # and it is not understated either
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.0, 0.01)])
+def test_planned_runs_resolve_their_target_and_half_of_them_do_not(epsilon, delta):
+    runs = runs_to_resolve(epsilon, 1.25 * epsilon, delta, 0.01)
+    found = [game_resolution(epsilon, delta, part, 0.01) for part in (runs, runs // 2)]
+    assert found[0] <= 1.25 * epsilon + 1e-4 < found[1]
 
 
 def test_guesses_that_are_never_wrong_have_power_where_all_of_them_refute():

@@ -127,6 +127,7 @@ BAD_MANNERS = {
     "another request": ("print(json.dumps({'request': 99, 'outputs': []}))", "answered request 99 instead of 1"),
     "no outputs": ("print(json.dumps({'request': request['request']}))", "neither outputs nor a shape"),
     "negative shape": ("print(json.dumps({'request': request['request'], 'shape': [-1]}))", "neither outputs nor"),
+    "huge shape": ("print(json.dumps({'request': request['request'], 'shape': [2**31]}))", "neither outputs nor"),
     "an exit": ("print('out of luck', file=sys.stderr); sys.exit(3)", "status 3 in the middle.*out of luck"),
     "an exit within the bytes": (
         "print(json.dumps({'request': request['request'], 'shape': [request['size']]})); sys.exit(0)",
@@ -281,7 +282,7 @@ PROGRAM = """
 import json, sys
 for line in sys.stdin:
     asked = json.loads(line)
-    audited = {"distribution": "elsewhere", "version": "9.1", "files": 3, "subject": "%s", "other": 1}
+    audited = {"distribution": "elsewhere", "version": "9.1", "files": 10**20, "subject": "%s", "other": 1}
     print(json.dumps({"request": asked["request"], "audited": audited, "outputs": [0.5] * asked["size"]}), flush=True)
 """
 
@@ -293,6 +294,7 @@ def test_a_program_says_what_it_is():
     for subject in (program, partial(program, sigma=2.0)):  # at a setting of its parameters too
         found = find_source(subject)
         assert (found.distribution, found.version, found.said_by) == ("elsewhere", "9.1", "program")
+        assert found.files == 2**53
         assert found.subject == "a" * 64
     program.close()
 

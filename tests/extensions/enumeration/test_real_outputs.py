@@ -22,6 +22,18 @@ def law_of(table, residual=0):
     return Table({text: Fraction(mass) for text, mass in table.items()}, Fraction(residual))
 
 
+def test_events_share_the_level_of_an_accusation():
+    """1,000 equal outputs: a count of 48 of 10,000 is beyond the level of one event, and not beyond that of each."""
+    law, counts = law_of(dict.fromkeys(map(str, range(1_000)), "1/1000")), dict.fromkeys(map(str, range(1_000)), 10)
+    found = {count: contradiction(law, counts | {"0": count}) for count in range(10, 80)}
+    by_one = [count for count in found if (9_990 + count) * kl(count / (9_990 + count), 1e-3) > math.log(2 / LEVEL)]
+    assert min(by_one) < min(count for count, said in found.items() if said)
+
+
+def kl(share, p):
+    return share * math.log(share / p) + (1 - share) * math.log((1 - share) / (1 - p))
+
+
 @pytest.mark.parametrize("part", range(8))
 @pytest.mark.false_alarm(1e-9)
 def test_wrong_laws_are_accused(part):

@@ -8,6 +8,7 @@ import os
 import random
 import secrets
 import warnings
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -21,6 +22,7 @@ from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream, entropy_from
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.fits import Fits, dump_plainly
+from audit.extensions.estimators.properties import _find_seeds
 
 pytest.importorskip("sklearn")
 
@@ -360,6 +362,11 @@ def test_a_suspicion_is_confirmed_by_as_many_fits_as_tell_a_pair_apart_for_sure(
     for pair in ((X[:2], X[1:3]), None):
         list(check.confirm(EstimatorEvidence(0, found_pair=pair), Allowance(10_000, 0.05, Stream(0)), 1e-6))
     assert [allowance.budget for allowance in given] == [400 + math.ceil(60 / math.log1p(math.exp(-1))), 10_000]
+
+
+def test_a_seed_of_32_bits_is_found_and_no_parameter_is_one():
+    learner = SimpleNamespace(seed=2**32 - 1, size=2**31 + 5)
+    assert _find_seeds(learner, {"size": 2**31 + 5}) == [2**32 - 1]
 
 
 def test_predictions_are_asked_at_the_points_that_are_given():

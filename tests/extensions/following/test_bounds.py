@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import stats
 
 import audit
 from audit.errors import InvalidArgument
-from audit.extensions.following import alignment, engine, explain, follow
+from audit.extensions.following import alignment, engine, explain, follow, rules
 from audit.extensions.following.evidence import Bound, Direction, is_kept
 from audit.extensions.following.noise import NoiseLaw
 from tests.extensions.following.programs import EVEN, ODD, ONE, PROGRAMS, ZERO
@@ -243,6 +244,20 @@ def test_a_noisy_maximum_is_aligned_as_by_the_program(law, winner, monkeypatch):
     assert np.all(least @ shift >= by - 1e-12)
     assert laws[0].cost_of(shift).sum() == pytest.approx(laws[0].cost_of(by_program).sum(), rel=1e-9)
     assert np.flatnonzero(shift).tolist() == [winner]
+
+
+def test_the_price_of_student_noise_is_the_steepest_cost_of_a_shift():
+    law, shift = NoiseLaw("student", 4.0), np.array([1e-6, 0.1, 1.0, 10.0])
+    slopes = law.cost_of(shift) / shift
+    assert slopes.max() == pytest.approx(law.prices[0])
+    assert np.all(slopes <= law.prices[0])
+
+
+def test_a_merged_comparison_moves_by_the_most_that_a_run_needs(monkeypatch):
+    group = [SimpleNamespace(record=SimpleNamespace(laws=[NoiseLaw("laplace")])) for _ in range(3)]
+    needs = dict(zip(map(id, group), (1.0, 2.0, 0.5), strict=True))
+    monkeypatch.setattr(rules, "_list_needs", lambda path: [(((0, 1.0),), needs[id(path)])])
+    assert rules._merge(group) == pytest.approx([2.0])
 
 
 def count_with_int(data, rng):

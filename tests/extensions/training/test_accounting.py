@@ -236,6 +236,12 @@ def test_an_accountant_is_asked_about_the_usual_events():
     assert low.samples == len(usual_events()) == 6
 
 
+@pytest.mark.parametrize(("factor", "verdict"), [(0.99, Verdict.FAIL), (1.01, Verdict.PASS)])
+def test_an_accountant_is_held_to_a_hundredth(factor, verdict):
+    events = [dp_event.GaussianDpEvent(1.0)]
+    assert check_accounting(lambda event, delta: factor * pld(event, delta), events).verdict is verdict
+
+
 def test_what_cannot_be_said_is_open():
     def broken(event, delta):
         raise KeyError("steps")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ import pytest
 import audit
 from audit import AddRemove, AuditError, CanaryCheck, GaussianClaim, PrivacyClaim, Verdict, check_canaries, run
 from audit.certificate.verify import judge_record, list_problems
+from audit.extensions.training.canaries.check import CanaryEvidence, Judged
 from audit.extensions.training.canaries.guesses import why_unfair
+from audit.extensions.training.canaries.one_run import pvalue
 from tests.core.certificate.forging import completed
 from tests.offenders import refused
 
@@ -99,6 +102,15 @@ def test_what_bars_a_pass():
     blind = check_canaries(np.zeros(3_000), np.zeros(3_000), CLAIM)
     assert blind.verdict is Verdict.INCONCLUSIVE
     assert "no better than chance" in blind.reason
+
+
+def test_a_cut_refutes_at_its_share_of_the_level():
+    (look,) = check_canaries(*scores(1.0, 1_000), CLAIM, guesses=400).evidence.guessed
+    evidence = CanaryEvidence(1, canaries=2_000, guessed=(look,))
+    level = 1.001 * pvalue(CLAIM, look.right, look.guesses, 2_000, "any")
+    whole = Judged(CLAIM, 1e-5, "any", evidence, level)
+    assert whole.refutes(look)
+    assert not whole.refutes(replace(look, share=0.5))
 
 
 def test_guesses_that_are_given_are_made():

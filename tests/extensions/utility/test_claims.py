@@ -11,7 +11,10 @@ from scipy import stats
 
 import audit
 from audit import GuaranteeCheck, Verdict
+from audit.extensions.utility.curve import CurveEvidence, CurvePoint
 from audit.extensions.utility.guarantee import GuaranteeEvidence, GuaranteeTerms, Look, look_share, planned_looks
+from audit.extensions.utility.inequality import InequalityTerms
+from audit.statistics.bounds import summarize
 from tests.offenders import refused
 
 LEVEL = 1e-7
@@ -56,6 +59,13 @@ def test_computed_inequality(sense, cases, verdict, says):
 def test_equalities_hold_within_their_tolerance(value, verdict):
     result = audit.check_inequality(lambda: [("a", value, 0.3)], sense="==", tolerance=0.05)
     assert result.verdict is verdict
+
+
+def test_sides_and_points_share_the_level():
+    assert [InequalityTerms(sense, 0.0, None).per_side(0.02) for sense in ("<=", ">=", "==")] == [0.02, 0.02, 0.01]
+    losses = np.random.default_rng(0).random(600)
+    point = CurvePoint(10, None, summarize(losses[:100], losses[100:], (0.0, 1.0), 0.02), None)
+    assert CurveEvidence(0, points=(point, point)).intervals(0.02) == [point.interval(0.02 / 4)] * 2
 
 
 def test_values_that_raise_are_inconclusive():

@@ -10,11 +10,12 @@ from dp_accounting import dp_event
 from scipy import stats
 
 from audit import TrainingClaim, training
+from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
 from audit.extensions.training.runs import epsilon as accounting
 from audit.extensions.training.runs.batches import BatchEvidence, _total_pvalue, batch_findings, central_sizes
 from audit.extensions.training.runs.check import findings
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions, release_findings
-from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
+from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue, normal_pvalue
 from audit.extensions.training.runs.noise import _ties, cosine_tail, normal_score, ties_pvalue
 from audit.laws import GaussianLoss
 from tests.extensions.training.runs.loops import CLAIM, NOISE, RATE, RECORDS, STEPS, recorded
@@ -58,6 +59,24 @@ def test_cosines_of_normal_vectors():
 def test_the_distance_of_massart():
     assert distance_pvalue(0.1, 200) == pytest.approx(2 * math.exp(-4))
     assert distance_pvalue(0.0, 0) == 1.0
+
+
+def test_a_sum_of_normal_numbers_has_two_tails():
+    for total in (-3.0, 3.0):
+        assert normal_pvalue(total, 4) == pytest.approx(2 * stats.norm.sf(1.5))
+
+
+def test_a_contribution_is_shrunk_where_no_coordinate_is_longer_or_turned():
+    gradient, due = np.array([2.0, 0.0]), np.array([1.0, 0.0])
+    for contribution, is_shrunk in (([0.5, 0.0], True), ([3.0, 0.0], False), ([-0.5, 0.0], False), ([0.5, 0.1], False)):
+        found = Contributions()
+        found.add_alone(np.array(contribution), due, gradient)
+        assert (found.shrunk > 0, found.apart > 0) == (is_shrunk, not is_shrunk)
+
+
+def test_the_batches_of_a_shuffled_epoch_are_rounded():
+    claim = TrainingClaim(sampling="shuffled", batch=15, noise_multiplier=1.0, steps=7, clip=1.0)
+    assert accounting.epsilon_of_claim(claim, 100) == epsilon_bracket(ShuffledEpochs(1.0, 7), claim.delta)[0]
 
 
 def test_central_sizes_hold_half():
