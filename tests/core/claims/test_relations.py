@@ -90,12 +90,6 @@ def test_which_datasets_are_neighboring(relation, left, right, reason):
     assert (relation.why_not(right, left) is None) == (reason is None)
 
 
-@given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12), st.integers(0, 3))
-def test_inserting_anywhere_is_adding(records, position, record):
-    position = min(position, len(records))
-    assert AddRemove().distance(records, [*records[:position], record, *records[position:]]) == 1
-
-
 @given(st.lists(st.integers(0, 3), max_size=8), st.lists(st.integers(0, 3), max_size=8))
 def test_edit_distance_is_a_metric_with_the_obvious_bounds(a, b):
     distance = AddRemove().distance(a, b)
