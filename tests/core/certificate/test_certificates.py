@@ -273,6 +273,11 @@ def test_the_curve_of_a_stated_law_is_its_trade_off_function(certificate):
     assert certificate["checks"][0]["evidence"]["ways"][0]["curve"]["tightness"] == pytest.approx(0.8)
 
 
+def test_the_corner_of_a_claim_is_a_point_of_its_trade_off_function():
+    corner = 1 / (1 + math.e)
+    assert pytest.approx((corner, corner)) in trade_off([(1.0, 0.0, 0.0)])
+
+
 def test_junit_counts_and_properties(certificate):
     root = XML.fromstring(junit_of(certificate).encode())
     suite = root[0]
