@@ -36,6 +36,7 @@ from audit.certificate.summary import describe_sources, group_checks, is_met, ta
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 from audit.checks.result import trade_off
 from audit.errors import InvalidCertificate, MissingCertificate
+from audit.records.view import Axis
 from audit.text import count, number, printable
 from audit.validate import Limits
 from tests.core.kinds import DivisibleCheck
@@ -271,6 +272,14 @@ def test_the_curve_of_a_stated_law_is_its_trade_off_function(certificate):
     assert np.all(below <= exact + 1e-6)
     assert np.max(exact - below) < 2e-3
     assert certificate["checks"][0]["evidence"]["ways"][0]["curve"]["tightness"] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_an_axis_shows_its_values_with_one_margin_at_both_ends(log):
+    first, last = map(Axis.spanning("x", [1.0, 1_000.0], log=log).share, (1.0, 1_000.0))
+    assert 0 < first < 0.1
+    assert first + last == pytest.approx(1)
+    assert [value for value, _ in Axis("x", 0.0, 10.0).ticks()] == [0, 2, 4, 6, 8, 10]
 
 
 def test_the_corner_of_a_claim_is_a_point_of_its_trade_off_function():

@@ -246,6 +246,17 @@ def test_a_noisy_maximum_is_aligned_as_by_the_program(law, winner, monkeypatch):
     assert np.flatnonzero(shift).tolist() == [winner]
 
 
+@pytest.mark.parametrize(
+    ("law", "epsilon"), [("laplace", 1.0), ("normal", math.log(stats.norm.cdf(0.5) / stats.norm.sf(0.5)))]
+)
+def test_noise_that_a_comparison_alone_shows_moves_as_little_as_it_may(law, epsilon, monkeypatch):
+    """By shifts alone: from 0 to 1 "no" moves noise by 1, and "yes" by nothing; what is no shift costs its mass."""
+    monkeypatch.setattr(engine, "find_exact", lambda *_, **__: None)
+    found = follow(audit.per_call(lambda data, rng: bool(data.sum() + getattr(rng, law)() > 0.5)), ZERO, ONE, runs=40)
+    assert found.epsilon == pytest.approx(epsilon), found.reason
+    assert str(found) == found.describe(1 - 0.95)
+
+
 def test_the_price_of_student_noise_is_the_steepest_cost_of_a_shift():
     law, shift = NoiseLaw("student", 4.0), np.array([1e-6, 0.1, 1.0, 10.0])
     slopes = law.cost_of(shift) / shift

@@ -12,7 +12,13 @@ from scipy import stats
 from audit import TrainingClaim, training
 from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
 from audit.extensions.training.runs import epsilon as accounting
-from audit.extensions.training.runs.batches import BatchEvidence, _total_pvalue, batch_findings, central_sizes
+from audit.extensions.training.runs.batches import (
+    BatchEvidence,
+    _inclusions,
+    _total_pvalue,
+    batch_findings,
+    central_sizes,
+)
 from audit.extensions.training.runs.check import findings
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions, release_findings
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue, normal_pvalue
@@ -72,6 +78,12 @@ def test_a_contribution_is_shrunk_where_no_coordinate_is_longer_or_turned():
         found = Contributions()
         found.add_alone(np.array(contribution), due, gradient)
         assert (found.shrunk > 0, found.apart > 0) == (is_shrunk, not is_shrunk)
+
+
+def test_records_count_as_often_as_they_are_included():
+    """One of ten records is in all of ten batches: mean 1, standard deviation 3."""
+    said = _inclusions(BatchEvidence(10, ((1, 10),), inclusions=((0, 9), (10, 1))), 0.1, True)[1]
+    assert "0 to 10 times, with mean 1 and standard deviation 3;" in said
 
 
 def test_the_batches_of_a_shuffled_epoch_are_rounded():
