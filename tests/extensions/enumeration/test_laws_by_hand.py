@@ -10,7 +10,7 @@ import pytest
 
 import audit
 from audit.errors import InvalidArgument
-from audit.extensions.enumeration import real_outputs
+from audit.extensions.enumeration import enumerated, real_outputs
 
 HALF = Fraction(1, 2)
 
@@ -246,3 +246,8 @@ def test_code_that_goes_on_without_drawing_is_stopped(monkeypatch):
     law = law_of(hangs, rng="random", time_limit=0.3)
     assert law.probabilities in ({}, {0: HALF})
     assert law.residual >= HALF
+
+
+def test_a_probability_is_printed_whole_while_its_denominator_has_few_bits():
+    whole, long = (Fraction(1, 2**bits + 1) for bits in (256, 512))
+    assert (enumerated._text(whole), enumerated._text(1 - long)) == (str(whole), str(1 - Fraction(1, 2**256)))

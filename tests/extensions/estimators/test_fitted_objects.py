@@ -10,7 +10,7 @@ import pytest
 from audit import FittedObject, Predictions, PrivacyClaim, Released, Substitution, Verdict, check_privacy
 from audit.extensions.adapters import Documented
 from audit.extensions.estimators.fits import list_set_orders, show
-from audit.extensions.estimators.neighbors import ORDER, named_pairs
+from audit.extensions.estimators.neighbors import COLUMN, ORDER, named_pairs
 from audit.laws import Laplace
 from audit.outputs.walk import walk
 from tests.offenders import refused
@@ -190,3 +190,11 @@ def test_a_constant_column_hides_no_record_that_is_far_from_the_first():
     X = np.array([[1.0, 0.0], [1.0, 0.1], [1.0, 5.0], [1.0, 0.2]])
     left, right = named_pairs(X, Substitution())[ORDER]
     assert (left[0, 1], right[0, 1]) == (0.0, 5.0)
+
+
+def test_a_column_that_is_constant_is_the_first_and_the_others_stay():
+    X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    left, right = named_pairs(X, Substitution())[COLUMN]
+    assert left.tolist() == [[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]]
+    assert right[0, 0] != 1.0
+    assert np.array_equal(right[1:], left[1:])

@@ -1,8 +1,11 @@
 """The tests of a training run are exact: by enumeration, by hand, and by their count; and the accountant's bounds."""
 
 import math
+import random
+import sys
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +25,7 @@ from audit.extensions.training.runs.batches import (
 from audit.extensions.training.runs.check import findings
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions, release_findings
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue, normal_pvalue
-from audit.extensions.training.runs.noise import _ties, cosine_tail, normal_score, ties_pvalue
+from audit.extensions.training.runs.noise import _predict, _ties, cosine_tail, normal_score, ties_pvalue
 from audit.laws import GaussianLoss
 from tests.extensions.training.runs.loops import CLAIM, NOISE, RATE, RECORDS, STEPS, recorded
 
@@ -78,6 +81,26 @@ def test_a_contribution_is_shrunk_where_no_coordinate_is_longer_or_turned():
         found = Contributions()
         found.add_alone(np.array(contribution), due, gradient)
         assert (found.shrunk > 0, found.apart > 0) == (is_shrunk, not is_shrunk)
+
+
+class Generator:
+    def manual_seed(self, seed):
+        self.seed = seed
+        return self
+
+
+def test_noise_of_a_generator_that_is_seeded_by_the_step_is_predicted(monkeypatch):
+    def draw(mean, deviation, size, generator):
+        return np.random.default_rng((7, generator.seed)).normal(mean, deviation, size)
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Generator=Generator, normal=draw))
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    gauss, normal = random.Random(3).gauss, random.Random(3).normalvariate
+    seeded = [np.random.default_rng(3).normal(size=300), np.random.RandomState(3).normal(size=300)]
+    seeded += [np.array([each(0.0, 1.0) for _ in range(300)]) for each in (gauss, normal)]
+    seeded += [draw(0.0, 1.0, 300, Generator().manual_seed(4))]  # or by the next step
+    assert [_predict({3: noise})["predicted"] for noise in seeded] == pytest.approx([1.0] * 5)
+    assert _predict({3: np.random.default_rng(9).normal(size=300)})["predicted"] < 0.9
 
 
 def test_records_count_as_often_as_they_are_included():
@@ -224,3 +247,4 @@ def test_ties_of_normal_numbers_keep_the_bound(width, apart):
     assert np.sum(pvalues <= 0.1) < 160
     assert ties_pvalue(4, 100_000, 1, 1e-12) < 1e-6
     assert ties_pvalue(100, 60_000, 3, 1e-6) < 1e-20
+    assert ties_pvalue(14, 100, 2, 1e-4) == pytest.approx((100**2 / 2 * 1.6e-4**2) ** 2 / 2)  # 2 pairs of blocks apart
