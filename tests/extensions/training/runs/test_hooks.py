@@ -6,6 +6,8 @@ The null of the runs that pass is the claimed mechanism, at significance 1e-9.
 """
 
 import copy
+import sys
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -285,6 +287,17 @@ def test_a_copy_of_a_module_is_not_followed():
     assert copy.deepcopy(single) is single
     single.recorder, single._is_mine = Recorder(CLAIM, RECORDS), False
     single._note(object(), pytest.fail)
+
+
+def test_only_calls_that_train_are_followed(monkeypatch):
+    single, noted = object.__new__(SingleGradients), []
+    single._module, single._is_mine = SimpleNamespace(), False
+    single._run = SimpleNamespace(recorder=Recorder(CLAIM, RECORDS), is_looked_at=True)
+    for has_grad, trains in product((True, False), repeat=2):
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(is_grad_enabled=lambda has_grad=has_grad: has_grad))
+        single._module.training = trains
+        single._note(single._module, lambda _, case=(has_grad, trains): noted.append(case))
+    assert noted == [(True, True)]
 
 
 def jax_run(**settings):
