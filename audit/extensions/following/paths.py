@@ -72,7 +72,7 @@ class Follower:
 
     def __init__(self, mechanism: Mechanism, start: Any, end: Any) -> None:
         self.mechanism, self.start, self.end = mechanism, start, end
-        self.values_only = self.keeps_integers = False
+        self.values_only = self.sums_first = self.keeps_integers = False
         self.pace = math.inf  # seconds of a genuine run
         self.learns = True  # changes of results; a run that certifies may not choose its own
         self._solved: dict[bytes, Any] = {}
@@ -92,7 +92,7 @@ class Follower:
             self.pace = min(self.pace, time.monotonic() - begun)
             path, loose = Path(Form(outputs), has_raised(outputs)), Form(outputs, loose=True)
         try:
-            self._propose(path, seed, self.values_only, loose)
+            self._propose(path, seed, loose)
             if path.reason in _BY_VALUES and not self.values_only:
                 self._try_values(path, seed, loose)
             if path.is_good and certify:
@@ -106,9 +106,9 @@ class Follower:
             return again if again.is_good else path
         return path
 
-    def _propose(self, path: Path, seed: int, values_only: bool, plain: Form | None) -> None:
+    def _propose(self, path: Path, seed: int, plain: Form | None) -> None:
         """Trace the run, force it on the other dataset and align the two; a plain run must have the same output."""
-        path.record = record = Tracer(values_only=values_only, keeps_integers=self.keeps_integers)
+        path.record = record = Tracer(None, self.values_only, self.sums_first, self.keeps_integers)
         form = self._describe(self.start, seed, record, loose=True)
         if plain is not None and not form.equals(plain):
             path.reason = "the traced run gives another output"
@@ -121,10 +121,13 @@ class Follower:
         return Form(call(self.mechanism, dataset, seed, supplier), loose=loose)
 
     def _try_values(self, path: Path, seed: int, plain: Form | None) -> None:
-        """Observe values instead of comparisons and products with data; keep to it where it helps."""
-        reason = path.reason
-        self._propose(path, seed, True, plain)
-        self.values_only = path.is_good
+        """Observe values instead of comparisons and products with data, then sums as well; keep to what helps."""
+        reason, self.values_only = path.reason, True
+        self._propose(path, seed, plain)
+        if path.reason in _BY_VALUES:
+            self.sums_first = True
+            self._propose(path, seed, plain)
+        self.values_only, self.sums_first = path.is_good, path.is_good and self.sums_first
         path.reason = path.reason and reason
 
     def _force(self, like: Record, form: Form, seed: int) -> Record:
@@ -134,7 +137,7 @@ class Follower:
         tried = [self._changes[key]] if key in self._changes else unseen
         reasons = []
         for change in tried:
-            modes = like.values_only, like.keeps_integers
+            modes = like.values_only, like.sums_first, like.keeps_integers
             other = Tracer(like.observations, *modes, changes=change)
             try:
                 form2 = self._describe(self.end, seed, other, loose=True)

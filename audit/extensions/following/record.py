@@ -115,6 +115,7 @@ class Record(Stoppable):
 
     forced: Sequence[Observation] | None = None
     values_only: bool = False
+    sums_first: bool = False  # whether a sum of noise and data is observed before it meets other data
     keeps_integers: bool = False  # whether `int` of noise that is an integer leaves it noise
     changes: dict[int, int] = field(default_factory=dict)
     draws: list[Draw] = field(default_factory=list)

@@ -304,6 +304,8 @@ def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
         *(value.shape if isinstance(value, Traced) else np.shape(value) for value in (first, second))
     )
     if len(traced) == 1:
+        if record.sums_first and traced[0]._terms()[0].any():
+            observe(traced[0])
         _observe_repeated(traced[0], shape)
     width = sum(value._store.places.shape[1] for value in traced)
     if not width or (width > 64 and width * int(np.prod(shape, dtype=int)) > _MOST_TERMS):

@@ -95,6 +95,14 @@ def smart_sums(data: Any, rng: np.random.Generator, block: int = 4) -> Any:
     return out
 
 
+def location(data: Any, rng: np.random.Generator) -> Any:
+    """Move to the records in two noisy steps: each step looks at the first sum once a record."""
+    place = 0.0
+    for _ in range(2):
+        place = place + sum(np.clip(x - place, -1, 1) for x in data) + rng.laplace(scale=4.0)
+    return place
+
+
 DAY = np.r_[1.0, np.zeros(15)]
 PROGRAMS = {
     "count": Program(count, ZERO, ONE, 1),
@@ -113,5 +121,6 @@ PROGRAMS = {
     "sparse vector 5": Program(per_call(sparse_vector(2, 0, most=9)), EVEN, ODD, math.inf),
     "sparse vector 6": Program(per_call(sparse_vector(2, 2, most=9)), EVEN, ODD, 2.5),
     "sum of Gaussians": Program(two_gaussians, ZERO, ONE, mu=math.sqrt(0.5)),
+    "location": Program(per_call(location), np.r_[100.0, ZERO], np.r_[-100.0, ZERO], 1),  # twice 2 / 4
     "smart sums": Program(per_call(smart_sums), 0 * DAY, DAY, 2),
 }
