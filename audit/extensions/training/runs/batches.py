@@ -79,16 +79,10 @@ class Batches:
         self._pairs, self._evidence = Counter[int](), BatchEvidence(records)
         self._separation, self._seen_at = claim.separation or 1, np.full(records, -(10**9))
 
-    def add(self, batch: Any, whole: int | None = None) -> int:
-        """Add a batch: indices of its records, a mask of all records, or only its size. Return the size.
-
-        It is `whole` where the batch is a part of another one.
-        """
+    def read(self, batch: Any) -> int | np.ndarray:
+        """Return the indices of the records of a batch, which may come as a mask of all records; or its size alone."""
         if isinstance(batch, (int, np.integer)) and not isinstance(batch, bool):
-            self._has_records = False
-            self._end_epoch(int(batch))
-            self._count(int(batch))
-            return int(batch) if whole is None else whole
+            return int(batch)
         places = np.asarray(batch)
         if places.dtype == bool and places.shape == (self._records,):
             places = np.flatnonzero(places)
@@ -96,10 +90,17 @@ class Batches:
         if places.ndim != 1 or (places.size and not are_within):
             rule = f"be indices below {self._records}, a mask of {self._records} records, or the size of the batch"
             raise InvalidArgument.of("batch", rule, batch)
-        self._end_epoch(places.size)
-        self._add_records(places.astype(np.int64))
-        self._count(places.size)
-        return places.size if whole is None else whole
+        return places.astype(np.int64)
+
+    def add(self, batch: int | np.ndarray) -> None:
+        """Add a batch, as `read` returns it."""
+        size = batch if isinstance(batch, int) else batch.size
+        self._end_epoch(size)
+        if isinstance(batch, int):
+            self._has_records = False
+        else:
+            self._add_records(batch)
+        self._count(size)
 
     def _end_epoch(self, size: int) -> None:
         """Note that epochs end with a smaller batch, as most loaders make them, if the first one does."""

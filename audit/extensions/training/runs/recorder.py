@@ -167,7 +167,9 @@ class Recorder:
         """
         bound = self.claim.clip if clip is None else validate.positive(clip, "clip")
         unit = self.claim.clip / bound
-        size = self._batches.add(*self._thin(batch))
+        batch = self._batches.read(batch)
+        size = batch if isinstance(batch, int) else batch.size
+        self._batches.add(self._thin(batch))
         shown = None if released is None else _finite(as_vector(released), "released")
         noisy = None if noisy_sum is None else _finite(as_vector(noisy_sum), "noisy_sum")
         if noisy is None and shown is not None:
@@ -190,30 +192,26 @@ class Recorder:
         if norms is not None:
             scaled, is_coarse = _finite(as_vector(norms), "norms") * unit, width_of(clipped) < _SINGLE
             self._contributions.add_norms(scaled, self.claim.clip, is_coarse)
-        if (self._gradient or self._contribution) and not isinstance(batch, (int, np.integer)):
-            places = np.asarray(batch)
-            places = np.flatnonzero(places) if places.dtype == bool else places
+        if (self._gradient or self._contribution) and not isinstance(batch, int):
             if rows is not None:
-                self._compare(places, rows, parameters, bound)
+                self._compare(batch, rows, parameters, bound)
             elif total is not None and self.steps & (self.steps + 1) == 0:  # steps 1, 2, 4, 8, ...
-                self._compare_sum(places, as_vector(total), parameters, bound)
+                self._compare_sum(batch, as_vector(total), parameters, bound)
         if self._update is not None and parameters is not None:
             self._follow(parameters, released)
         self.steps += 1
 
-    def _thin(self, batch: Any) -> tuple[Any, int | None]:
-        """Return a batch, with the size that it had: by a schedule, thinned by coins to the least rate of all steps.
+    def _thin(self, batch: int | np.ndarray) -> int | np.ndarray:
+        """Return a batch; by a schedule, thinned by coins to the least rate of all steps.
 
         So it is a Poisson batch of that rate if and only if it was one of its own.
         """
-        if not self.claim.rate_schedule or not isinstance(batch, (int, np.integer, np.ndarray, list)):
-            return batch, None
+        if not self.claim.rate_schedule:
+            return batch
         keep = float(self.claim.rate or 0.0) / self.claim.rate_at(self.steps)
-        if isinstance(batch, (int, np.integer)):
-            return int(self._rng.binomial(batch, keep)), int(batch)
-        places = np.asarray(batch)
-        places = np.flatnonzero(places) if places.dtype == bool else places.astype(np.int64)
-        return places[self._rng.random(places.size) < keep], places.size
+        if isinstance(batch, int):
+            return int(self._rng.binomial(batch, keep))
+        return batch[self._rng.random(batch.size) < keep]
 
     def _add_noise(self, noisy: np.ndarray, total: np.ndarray, is_coarse: bool = False) -> None:
         if noisy.shape != total.shape:
