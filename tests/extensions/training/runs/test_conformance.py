@@ -195,6 +195,19 @@ def test_a_claim_of_an_event():
         TrainingClaim.of_event(events.LaplaceDpEvent(1.0), **told)
 
 
+def test_every_form_of_a_batch_is_thinned_by_a_schedule():
+    """Of 20 records at rate 0.2, where the least rate is 0.1, the same coins keep as many in each form."""
+    claim = TrainingClaim(**{**to_plain(CLAIM), "rate_schedule": (0.2,) + (0.1,) * (STEPS - 1)})
+    kept, mask = set(), np.arange(100) < 20
+    for batch in (list(range(20)), tuple(range(20)), np.arange(20), mask, mask.tolist()):
+        recorder = training.Recorder(claim, 100)
+        recorder.step(batch)
+        kept.add(recorder.evidence().batches.sizes)
+        with pytest.raises(InvalidArgument, match="`batch` must be indices below 100, a mask of 100 records"):
+            recorder.step(np.ones(150, dtype=bool))
+    assert kept == {((8, 1),)}
+
+
 def test_a_recorder_refuses():
     recorder = training.Recorder(CLAIM, 10)
     for batch in ([10], [-1], [0.5], [[1]]):
