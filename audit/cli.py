@@ -161,8 +161,6 @@ def cli() -> None:
 
 
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the reason and the scope of every verdict.")
-
-
 DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
 
@@ -322,15 +320,15 @@ def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
     certificate = load_certificate(directory)
     problems = list_problems(certificate)
     if not problems:
-        found = {"seal": certificate["seal"], "plan": certificate["chain"]["start"]}
-        given = {"seal": seal, "plan": plan}
-        other = [name for name, value in given.items() if value not in (None, found[name])]
-        problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
+        both = {"seal": (certificate["seal"], seal), "plan": (certificate["chain"]["start"], plan)}
+        problems = [
+            f"{at}: is {found}, not {given}" for at, (found, given) in both.items() if given not in (None, found)
+        ]
     if problems:
         return print_contradictions(problems, "the certificate is not whole: {} problems")
     if not (status := print_unverified_checks(certificate)):
         click.echo(f"whole: {count_of(len(certificate['checks']), 'check')}, verdict {certificate['verdict']}")
-    click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
+    click.echo(f"seal: {certificate['seal']}\nplan: {certificate['chain']['start']}")
     click.echo("".join(f"{printable(note)}\n" for note in list_notes(certificate)), nl=False)
     return status
 

@@ -55,10 +55,6 @@ class NotNeighboring(InvalidArgument):
     """A pair of datasets is not neighboring under the claim's relation."""
 
 
-class WrongLength(AuditError):
-    """A mechanism returned a batch whose first axis is not the size it was asked for."""
-
-
 class Unusable(Exception):
     """A function of the caller returned nothing that can be judged; the text names the cause."""
 

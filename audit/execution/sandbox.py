@@ -349,8 +349,7 @@ class Child:
 
     def __init__(self, number: int, line: ProcessLine, process: subprocess.Popen[bytes] | None = None) -> None:
         self.number, self.line, self.process = number, line, process
-        kill: Callable[[], int | None] = weakref.finalize(self, _end_child, number, line, process, os.getpid())
-        self.kill = kill  # returns its status
+        self.kill = weakref.finalize(self, _end_child, number, line, process, os.getpid())  # returns its status
 
     def wait(self, seconds: float) -> int | None:
         """Return the status of the process if it ends within some seconds: minus the signal that ended it."""

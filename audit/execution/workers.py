@@ -451,11 +451,11 @@ class ThisMachine(Pool):
     """Processes of this machine."""
 
     def __init__(self, width: int, code: Mapping[str, str] | None, objects: Sequence[Any], shares: bool) -> None:
-        self._fork_server = None
+        server = None
         if FORKS and not shares:
             self._inherited = [*objects, *(part for each in objects for part in _list_parts(each))]
-            self._fork_server = ForkServer(partial(answer, inherited=self._inherited), prepare)
-        server = self._fork_server
+            server = ForkServer(partial(answer, inherited=self._inherited), prepare)
+        self._fork_server = server
         self._processes = Processes(server.supervisor if server else partial(start_supervisor, False), shares)
         super().__init__(ThreadPoolExecutor(width), width, code, self._call_alone, shares)
 

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from audit.claims import Labeled
-from audit.errors import AuditError, BadBatch, BadLength, InvalidArgument, Unusable, WrongLength
+from audit.errors import AuditError, BadBatch, BadLength, InvalidArgument, Unusable
 from audit.execution.sandbox import DRAWN, SLOTS, Drawing, Stopwatch, TimedOut, is_of_subject
 from audit.execution.seeds import Stream
 from audit.outputs.encode import Outputs, encode
@@ -371,11 +371,11 @@ def _pickle_alike(a: Any, b: Any) -> bool:
 
 
 def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
-    """Return how many numbers an output has; raise `WrongLength` if a small call does not return the size asked for."""
+    """Return how many numbers an output has; raise `InvalidArgument` if a small call returns another number of them."""
     try:
         outputs, _ = subject.draw(dataset, 2, stream.digest())
     except BadLength as error:
-        raise WrongLength(f"`mechanism` must return one output for each of `size`: it {error}") from None
+        raise InvalidArgument(f"`mechanism` must return one output for each of `size`: it {error}") from None
     except SubjectFailed as failure:
         if failure.kind != "raised":  # each further call might take as long
             raise
