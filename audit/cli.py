@@ -321,9 +321,7 @@ def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
     problems = list_problems(certificate)
     if not problems:
         both = {"seal": (certificate["seal"], seal), "plan": (certificate["chain"]["start"], plan)}
-        problems = [
-            f"{at}: is {found}, not {given}" for at, (found, given) in both.items() if given not in (None, found)
-        ]
+        problems = [f"{at}: is {own}, not {kept}" for at, (own, kept) in both.items() if kept not in (None, own)]
     if problems:
         return print_contradictions(problems, "the certificate is not whole: {} problems")
     if not (status := print_unverified_checks(certificate)):
