@@ -73,7 +73,7 @@ class PrivacyLoss(ABC):
 
     @abstractmethod
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper bounds of p(t) - e^t q(t), at any real thresholds."""
+        """Return lower and upper bounds of p(t) - e^t q(t), at thresholds from 0 to below the largest loss."""
 
     @abstractmethod
     def max_loss(self, direction: Direction) -> float:

@@ -36,7 +36,7 @@ def replay(
 ) -> Direction:
     """Replay one call, whose genuine outputs may be given; those without a shift, and those that differ, are bad."""
     start, end = ends
-    left = left or Form(call(mechanism, start, seed, None, size), size)
+    left = Form(call(mechanism, start, seed, None, size), size) if left is None else left
     places = rule.places_of(left)
     supplier = PlainSupplier(shifts=rule.shifts, rows=np.maximum(places, 0))
     try:
@@ -272,16 +272,15 @@ class Search:
             rules.append(find_rule([path], merge=False))
             if not self.is_kept(self.worst.alignment.cost, math.sqrt(self.worst.alignment.square)):
                 return self._refuse(self._say_cost())
-        found = [rule for rule in rules if rule is not None]
-        directions = [Direction() for _ in found]
-        for run in range(self.runs * (len(found) == len(rules))):
-            for side, direction in enumerate(directions):
+        directions, unlike = [Direction(), Direction()], "calls are slow, and no shift is the same in all runs"
+        for run in range(self.runs):
+            for side, (rule, direction) in enumerate(zip(rules, directions, strict=True)):
+                if rule is None:
+                    return self._refuse(unlike)
                 ends, given = (self.pair, self.pair[::-1])[side], last[side] if run + 1 == self.runs else None
-                direction.join(replay(self.mechanism, ends, found[side], 1, seeds[side] + run, given))
-            if any(direction.bad for direction in directions):
-                break
-        if not directions or any(direction.bad for direction in directions):
-            return self._refuse("calls are slow, and no shift is the same in all runs")
+                direction.join(replay(self.mechanism, ends, rule, 1, seeds[side] + run, given))
+                if direction.bad:
+                    return self._refuse(unlike)
         return self._conclude(directions, "constant")
 
     def _describe_fresh(self, jobs: list[tuple[Any, int]]) -> list[Form]:

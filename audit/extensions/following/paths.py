@@ -122,12 +122,15 @@ class Follower:
 
     def _try_values(self, path: Path, seed: int, plain: Form | None) -> None:
         """Observe values instead of comparisons and products with data, then sums as well; keep to what helps."""
-        reason, self.values_only = path.reason, True
-        self._propose(path, seed, plain)
-        if path.reason in _BY_VALUES:
-            self.sums_first = True
+        reason, self.values_only, is_good = path.reason, True, False
+        try:
             self._propose(path, seed, plain)
-        self.values_only, self.sums_first = path.is_good, path.is_good and self.sums_first
+            if path.reason in _BY_VALUES:
+                self.sums_first = True
+                self._propose(path, seed, plain)
+            is_good = path.is_good
+        finally:
+            self.values_only, self.sums_first = is_good, is_good and self.sums_first
         path.reason = path.reason and reason
 
     def _force(self, like: Record, form: Form, seed: int) -> Record:

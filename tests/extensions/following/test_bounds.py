@@ -10,9 +10,10 @@ from scipy import stats
 
 import audit
 from audit.errors import InvalidArgument
-from audit.extensions.following import alignment, engine, explain, follow, rules
+from audit.extensions.following import alignment, engine, explain, follow, paths, rules
 from audit.extensions.following.evidence import Bound, Direction, is_kept
 from audit.extensions.following.noise import NoiseLaw
+from audit.extensions.following.record import NotFollowed
 from tests.extensions.following.programs import EVEN, ODD, ONE, PROGRAMS, ZERO
 
 
@@ -38,6 +39,18 @@ def test_comparisons_that_the_output_does_not_show_are_merged_for_a_claim():
     assert by_path.epsilon == pytest.approx(2.0)
     assert merged.epsilon == pytest.approx(1.0)
     assert merged.shift == "output"
+
+
+def test_a_trial_that_stops_leaves_the_next_run_as_it_was(monkeypatch):
+    def propose(self, path, seed, plain):
+        path.reason = alignment.GAUSSIAN
+        if self.values_only:
+            raise NotFollowed("it stops")
+
+    monkeypatch.setattr(paths.Follower, "_propose", propose)
+    follower = paths.Follower(PROGRAMS["count"].mechanism, ZERO, ONE)
+    assert follower.follow(0, certify=False).reason == "it stops"
+    assert (follower.values_only, follower.sums_first) == (False, False)
 
 
 def test_the_same_seed_gives_the_same_evidence_and_global_generators_are_restored():
