@@ -45,9 +45,11 @@ from audit.evidence.session import (
     MOST_NUMBERS,
     PROBED,
     SCAN_SHARE,
+    SHORT_CALL,
     TRAINING_CALLS,
     VIRTUAL,
     Choice,
+    Seen,
     Session,
     Split,
     Trained,
@@ -312,20 +314,17 @@ def _describe_lacking(plants: Plants, test: Claimed, case: Case) -> str:
     return f"{found} {family.name!r} ({plants.describe_size(family, test)}): {advice}"
 
 
-def seed_of(coins: tuple[int, ...]) -> np.random.SeedSequence:
-    return np.random.SeedSequence(coins[0], spawn_key=coins[1:])
-
-
 @lru_cache(maxsize=8)  # every question of one judgment asks for it
 def _bound_and_inflation(
     counts: GameCounts, calls: CallStatistics, coins: tuple[int, ...], share: float, significance: float
 ) -> tuple[float, float]:
     """Return the bound of epsilon, all counts divided by the inflation, and the inflation, at the bound without it."""
-    found = game_epsilon_lower_bound(counts, share, significance, seed_of(coins))
+    seed = Stream(coins[0], coins[1:]).seed()
+    found = game_epsilon_lower_bound(counts, share, significance, seed)
     inflation = calls.design_effect(found, significance)
     if inflation == 1.0:
         return found, inflation
-    return game_epsilon_lower_bound(counts, share, significance, seed_of(coins), inflation), inflation
+    return game_epsilon_lower_bound(counts, share, significance, seed, inflation), inflation
 
 
 def _rest_on_too_few_calls(
@@ -334,7 +333,8 @@ def _rest_on_too_few_calls(
     """Return whether all runs ended alike, and the calls, as units, do not refute epsilon."""
     if not calls.is_uniform:
         return False
-    return game_epsilon_lower_bound(counts, share, significance, seed_of(coins), calls.size) <= epsilon
+    seed = Stream(coins[0], coins[1:]).seed()
+    return game_epsilon_lower_bound(counts, share, significance, seed, calls.size) <= epsilon
 
 
 def certify(
@@ -354,7 +354,7 @@ def certify(
     def share_at(look: int) -> float:
         return share_of(before + look, before + len(totals) + after)
 
-    def is_refuted(look: int, games: list[tuple[GameCounts, CallStatistics]]) -> bool:
+    def is_refuted(look: int, games: list[Seen]) -> bool:
         if not session.is_doubted:
             return False
         level, (epsilon, delta) = share_at(look) * significance, choice.point
@@ -365,16 +365,15 @@ def certify(
         bounds = [_bound_and_inflation(*game)[0] for game in each]
         return max(bounds) > epsilon and not _rest_on_too_few_calls(*each[int(np.argmax(bounds))], epsilon)
 
-    early = trained.aside[choice.pair]
-    limits = {"has_time_for": session.has_time_for, "is_decided": is_refuted}
-    played = session.play(choice.pair, each, totals, stream, split.call, early=early, **limits)
+    limits = {"early": trained.aside[choice.pair], "has_time_for": session.has_time_for, "is_decided": is_refuted}
+    played = session.play(choice.pair, each, totals, stream, split.call, **limits)
     part = share_at(played.look)
     is_limited = played.look < len(totals) - 1 and not is_refuted(played.look, played.games)
     if is_limited:
         session.note_limit(2 * session.allowance.budget * session.pace)
     plants = plants or plants_of(session, trained, replace(choice, runs=totals[played.look]), part)
     games = [
-        _game(choice.pair, events, part * share, *seen, stream, split.training, session.audits_floats, plants)
+        _game(session, trained, choice.pair, plants, events, part * share, seen)
         for (events, share), seen in zip(choice.shared, played.games, strict=True)
     ]
     bounds = [each.epsilon_lower_bound(choice.point.delta, significance) for each in games]
@@ -391,17 +390,10 @@ def certify(
 
 
 def _game(
-    pair: int,
-    events: EventPair,
-    share: float,
-    counts: GameCounts,
-    calls: CallStatistics,
-    stream: Stream,
-    training: int,
-    audits_floats: bool,
-    plants: Plants,
+    session: Session, trained: Trained, pair: int, plants: Plants, events: EventPair, share: float, seen: Seen
 ) -> GuessGame:
     plus, minus = events.describe()
+    stream = session.allowance.stream
     return GuessGame(
         pair=pair,
         scorer=events.score.name,
@@ -409,13 +401,13 @@ def _game(
         plus=plus,
         minus=minus,
         one_sided=events.thresholds.used < 2,
-        counts=counts,
+        counts=seen[0],
         coins=(stream.entropy, *stream.child(VIRTUAL).key),
-        training=training,
+        training=trained.split.training,
         estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
-        calls=calls,
+        calls=seen[1],
         share=share,
-        floats="none" if not plants.form.fractional else "audited" if audits_floats else "real",
+        floats="none" if not plants.form.fractional else "audited" if session.audits_floats else "real",
         events=events,
     )
 
@@ -441,9 +433,10 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
     share, significance = events.delta_share(point.delta), session.allowance.significance
     unit = size if game.calls.is_uniform else game.bound_and_inflation(point.delta, significance)[1]
     most = math.ceil(estimate_growth(significance, level) * game.counts.runs)
-    few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, LAST_LOOK * level, most))
-    fewest = 2 * TRAINING_CALLS * size  # as few calls as in training: fewer show no dependence
-    few = max(few, fewest)
+    is_joined = size <= SHORT_CALL and len(session.pairs) == 1 and game.plants.form.columns < 2
+    fewest = size * (TRAINING_CALLS if is_joined else 2 * TRAINING_CALLS)  # fewer calls show no dependence, unless long
+    due = runs_to_confirm(game.counts, point.epsilon, share, LAST_LOOK * level, most)
+    few = max(fewest, math.ceil(unit * due))
     stream = session.allowance.stream
     session.pace = clock().pace
     session.ends = math.inf if session.allowance.limit is None else session.allowance.limit

@@ -77,7 +77,9 @@ FEWEST_SEEN = 2_100  # training outputs per dataset and pair that show events of
 OVERSTATED = 4.0  # the outputs needed are overstated by this factor at least: with more of them the estimate rises
 TRAINING_CALLS = 32  # calls per dataset in which the first outputs are drawn; seven times as many certify. TIME
 FEWEST_TRAINING_CALLS = 8  # of numbers, where memory bounds how many train; others show dependence. TIME
+SHORT_CALL, FEWEST_CALLS = 240, 80  # outputs of a call of numbers at least, if that leaves as many calls. TIME
 TRAINING_PER_EARLY = 4  # training calls for each one that is set aside and certifies
+COMPARED_CALLS = TRAINING_CALLS + TRAINING_CALLS // TRAINING_PER_EARLY  # per dataset, which show dependence
 CALLS_PER_ODDS, MOST_CALLS = 8.0, 20_000  # calls per dataset: this many e^epsilon at least, so that calls alone refute
 
 _FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
@@ -144,13 +146,15 @@ class Split:
         shows = shows if SCAN_NEEDS < shows <= min(most, SCAN_MOST * budget) / pairs else 0
         largest = min(max(MOST_FIRST, FEWEST_SEEN * pairs, shows * pairs), most)
         usual, first, more = _count_training(budget, max(SCAN_NEEDS, shows) * pairs, largest, stated)
-        is_long = width == pairs == 1 and usual > largest  # fewer and longer calls train; as many more of them certify
-        per_call = min(usual, largest) // (FEWEST_TRAINING_CALLS if is_long else TRAINING_CALLS)
-        training = max(1, first // pairs)
-        calls = min(MOST_CALLS, CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))  # so many that they alone refute
-        size = int(np.clip(min(per_call, budget / calls), 1, min(training, BLOCK)))
+        training, calls = max(1, first // pairs), CALLS_PER_ODDS * math.exp(min(epsilon, 50.0))
+        is_plain, per_call, compared = width == pairs == 1, min(usual, largest) // TRAINING_CALLS, 0
+        if is_plain and usual > largest:  # fewer and longer calls train; as many more of them certify
+            per_call, compared = largest // FEWEST_TRAINING_CALLS, TRAINING_CALLS
+        elif is_plain and per_call < SHORT_CALL and TRAINING_SHARE * budget >= FEWEST_FIRST:
+            per_call, compared = max(per_call, min(SHORT_CALL, budget // FEWEST_CALLS)), COMPARED_CALLS
+        size = int(np.clip(min(per_call, budget / min(MOST_CALLS, calls)), 1, min(training, BLOCK)))
         number, room = training // size, min(more, most)
-        early = max(number // TRAINING_PER_EARLY, is_long * (TRAINING_CALLS - number))
+        early = max(number // TRAINING_PER_EARLY, min(compared, budget // size // 2) - number)
         steps = (MOST_MORE, MOST_MORE) if room >= 2 * MOST_MORE else (min(MOST_MORE, room),)
         whole = (step // pairs // size * size for step in steps)  # of every pair, in whole calls
         return cls(number * size, tuple(step for step in whole if step), size, early)
@@ -224,10 +228,13 @@ def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
     return [(left[0], right[0]) for left, right in split], [(left[1], right[1]) for left, right in split]
 
 
+Seen = tuple[GameCounts, CallStatistics]  # of a game: counts, and dependence in the calls
+
+
 class PlayedGames(NamedTuple):
     """Hold games that ended at one of the totals of runs that were planned."""
 
-    games: list[tuple[GameCounts, CallStatistics]]  # of each pair of events: counts, and dependence in the calls
+    games: list[Seen]  # of each pair of events
     look: int  # number of the total
     drawn: int  # outputs
     odd: Counter[str]

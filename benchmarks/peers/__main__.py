@@ -73,7 +73,7 @@ _ABSENT = """## Not compared
 
 _PLAINLY = """The cheapest tool that missed nothing it takes is not this one. {tool}: {found} of {taken} found,
 in {seconds:.3f} s of CPU time per audit, where the first test of dp-audit takes {own:.3f} s on as many outputs of
-the same subjects, which it draws itself in some 500 calls: {times:.1f} times as long.
+the same subjects, which it draws itself in 166 calls: {times:.1f} times as long.
 """
 
 

@@ -138,7 +138,7 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         "vector: its coins gave other runs on left",
     ),
     "fresh outputs on the other dataset": (
-        put("leak", "evidence", "confirmation", GAME, "counts", left_plus=more, right_plus=fewer),
+        put("leak", "evidence", "confirmation", GAME, "counts", left_minus=fewer, right_minus=more),
         "leak: its coins gave other runs on left",
     ),
     "another square": (put("vector", GAME, "calls", "left", plus_squares=more), FORM.format("vector")),

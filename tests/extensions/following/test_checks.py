@@ -431,7 +431,7 @@ def test_a_game_that_seems_to_refute_and_does_not_leaves_the_bound():
     """With this seed the first outputs suspect a true claim, as those of one seed in twenty do; fresh ones do not."""
     claim = audit.PrivacyClaim(1.0, relation=audit.AddRemove())
     mechanism = audit.per_call(lambda rows, rng: len(rows) + rng.laplace())
-    result = audit.check_privacy(mechanism, claim, [([0, 0], [0, 0, 1])], workers=0, seed=47)
+    result = audit.check_privacy(mechanism, claim, [([0, 0], [0, 0, 1])], workers=0, seed=3)
     assert (result.verdict, result.basis) == ("PASS", "noise followed")
     assert "the first draws seemed to refute the claim" in result.scope[-1]
 
