@@ -4,7 +4,8 @@
     python -m benchmarks.mutants drawn 20 --only claims  of the files whose path contains a text
     python -m benchmarks.mutants drawn 300 --skip 25     without the first of them
     python -m benchmarks.mutants hand-made [NAME ...]    those of `hand_made.toml`, or the named ones
-    python -m benchmarks.mutants map                     store the lines that each test of `make test` executes
+    python -m benchmarks.mutants map [FOLDER ...]        store the lines that each test of `make test` executes, or
+                                                         measure those of some folders anew
 
 Each change is made in a copy of the repository. A drawn one is judged by the tests of `make test` that execute its
 line by the stored map, the fastest first, or where none does by those that name the most of what its file defines, and
@@ -53,6 +54,7 @@ _PATIENCE = 900.0  # seconds of one process
 _MEMORY = 12 << 30  # bytes of one process
 _CHOSEN = 60.0  # CPU seconds of the tests that are run for one drawn change
 _FIRST = 40  # of these tests are run before the others are imported
+_ALONE = "tests/extensions/enumeration/"  # these tests need a process in which no others have run
 
 
 class Copy:
@@ -210,13 +212,19 @@ def choose_tests(mutant: Mutant) -> Iterator[tuple[str, ...]]:
     """Yield the tests and checks that should notice a drawn change, those that cost least first."""
     executing = choose_executing(mutant) if executions.STORED.exists() else []
     for some in (executing[:_FIRST], executing[_FIRST:]):
-        if some:
-            files = [name.partition("::")[0] for name in some]
-            yield tuple(sorted(some, key=lambda name, files=files: files.index(name.partition("::")[0])))
+        for alone in (False, True):
+            yield from _in_order_of_files([name for name in some if name.startswith(_ALONE) == alone])
     if not executing:
         yield from ((file, "-m", "not weekly") for file in choose_by_name(mutant.file))
     if re.search(r"^CHECKS\b", (ROOT / mutant.file).read_text(), re.MULTILINE):
         yield "checks", ".".join(Path(mutant.file).with_suffix("").parts), "*"
+
+
+def _in_order_of_files(tests: list[str]) -> Iterator[tuple[str, ...]]:
+    """Yield tests, if there are any, so that those of one file are together."""
+    files = [name.partition("::")[0] for name in tests]
+    if tests:
+        yield tuple(sorted(tests, key=lambda name: files.index(name.partition("::")[0])))
 
 
 def draw(count: int, seed: int, only: str) -> Iterator[Mutant]:
@@ -259,10 +267,10 @@ def main() -> None:
     drawn.add_argument("--skip", type=int, default=0)
     drawn.add_argument("--only", default="")
     kinds.add_parser("hand-made").add_argument("names", nargs="*")
-    kinds.add_parser("map")
+    kinds.add_parser("map").add_argument("folders", nargs="*")
     given = reader.parse_args()
     if given.kind == "map":
-        return executions.measure_all()
+        return executions.measure_folders(*given.folders)
     made = draw(given.count, given.seed, given.only) if given.kind == "drawn" else read_hand_made(given.names)
     mutants, ends = list(made)[getattr(given, "skip", 0) :], Counter[str]()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,9 @@
-"""The lines that each test executes and its CPU seconds, measured once and stored in `.coverage_of_tests`."""
+"""The lines that each test executes and its CPU seconds, measured by folder and stored in `.coverage_of_tests`."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import signal
 import sqlite3
@@ -15,6 +16,7 @@ import pytest
 from benchmarks.mutants.changes import ROOT
 
 STORED = ROOT / ".coverage_of_tests"
+_STARTS_OTHERS = "test_enumerated_laws.py"  # runs the other files of its folder in new processes
 _LONG = 2.0  # CPU seconds after which a test is given up, and comes after all others
 
 
@@ -45,6 +47,7 @@ class Recorder:
 
 def measure(*tests: str) -> None:
     """Run tests in this process, and add what they execute to the stored lines."""
+    os.environ["COVERAGE_FILE"] = str(STORED)  # tests that would fork stay in this process
     measured = coverage.Coverage(STORED, config_file=False, source=["audit", "mechanisms"])
     measured.set_option("run:relative_files", True)
     measured.load()
@@ -59,13 +62,26 @@ def measure(*tests: str) -> None:
         stored.executemany("insert or replace into seconds values (?, ?)", recorder.seconds.items())
 
 
-def measure_all() -> None:
-    """Measure each folder of tests in a process of its own, but those whose tests start other processes."""
-    STORED.unlink(missing_ok=True)
-    parts = (ROOT / "tests" / part for part in ("core", "extensions", "mechanisms", "meta"))
-    for folder in sorted({path.parent for part in parts for path in part.rglob("test_*.py")}):
-        files = sorted(str(path.relative_to(ROOT)) for path in folder.glob("test_*.py"))
+def measure_folders(*folders: str) -> None:
+    """Measure folders of tests anew, each in a process of its own; all but `tests/e2e` if none is named."""
+    if not folders:
+        STORED.unlink(missing_ok=True)
+        folders = ("tests/core", "tests/extensions", "tests/mechanisms", "tests/meta")
+    found = sorted(path for folder in folders for path in (ROOT / folder).rglob("test_*.py"))
+    for folder, paths in itertools.groupby(found, lambda path: str(path.parent.relative_to(ROOT))):
+        _forget(f"{folder}/test_*.py::*")
+        files = [f"{folder}/{path.name}" for path in paths if path.name != _STARTS_OTHERS]
         subprocess.run([sys.executable, "-m", "benchmarks.mutants.executions", *files], cwd=ROOT, check=True)
+
+
+def _forget(tests: str) -> None:
+    """Remove the tests whose names match a pattern."""
+    if not STORED.exists():
+        return
+    with sqlite3.connect(STORED) as stored:
+        contexts = "select id from context where context glob ?"
+        stored.execute(f"delete from line_bits where context_id in ({contexts})", (tests,))
+        stored.execute("delete from seconds where test glob ?", (tests,))
 
 
 @functools.cache
