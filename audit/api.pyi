@@ -12,7 +12,6 @@ from audit.evidence.base import leave_open as leave_open
 from audit.evidence.base import DRAWN_BEFORE as DRAWN_BEFORE
 from audit.checks.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.judge import PrivacyJudgment as PrivacyJudgment
-from audit.checks.judge import judge as judge
 from audit.evidence.base import AnyMethod as AnyMethod
 from audit.evidence.base import Method as Method
 from audit.checks.privacy import collect_evidence as collect_evidence
@@ -28,7 +27,6 @@ from audit.evidence.base import Case as Case
 from audit.evidence.base import Finding as Finding
 from audit.evidence.base import GameLimits as GameLimits
 from audit.evidence.base import Way as Way
-from audit.evidence.base import MOST_BUDGET as MOST_BUDGET
 from audit.evidence.new_processes import look_elsewhere as look_elsewhere
 from audit.evidence.session import Session as Session
 from audit.evidence.stated_law import StatedLaw as StatedLaw
@@ -51,7 +49,6 @@ from audit.mechanism.call import require_mechanism as require_mechanism
 from audit.outputs.columns import Texts as Texts
 from audit.outputs.encode import Outputs as Outputs
 from audit.outputs.encode import encode as encode
-from audit.outputs.encode import list_blocks as list_blocks
 from audit.outputs.encode import concatenate as concatenate
 from audit.plugins import Command as Command
 from audit.plugins import Plugin as Plugin

@@ -74,6 +74,18 @@ class Outputs:
         """True when there is nothing to see but numbers."""
         return self.symbols is None and all(len(texts.table) == 1 for texts in self.texts.values())
 
+    def list_blocks(self) -> dict[str, np.ndarray]:
+        """Return the columns of numbers by name."""
+        if self.symbolic.all() and len(self):
+            return {}
+        blocks, start = {}, 0
+        for name, width in list_names(self):
+            stop = start + max(1, width)
+            whole = self.numbers if len(list_names(self)) == 1 else self.numbers[:, start:stop]
+            blocks[name] = whole if width or whole.ndim == 1 else whole[:, 0]
+            start = stop
+        return blocks
+
     def __getitem__(self, rows: slice) -> Outputs:
         raw = self.raw[rows]
         numbers = raw if self.numbers is self.raw else self.numbers[rows]
@@ -225,7 +237,7 @@ def _add_container(container: Any, outputs: Outputs, more: str = "") -> Outputs:
 
 def _add_columns(outputs: Outputs, more: Leaves) -> Outputs:
     """Add columns to outputs, also to those that had none."""
-    leaves = Leaves(len(outputs), list_blocks(outputs), dict(outputs.texts), outputs.mixed)
+    leaves = Leaves(len(outputs), outputs.list_blocks(), dict(outputs.texts), outputs.mixed)
     leaves.update(more)
     return assemble(outputs.raw, leaves, outputs.symbols)
 
@@ -298,19 +310,6 @@ def list_names(outputs: Outputs) -> Names:
     return outputs.names or (("", 0 if outputs.is_scalar else outputs.numbers.shape[1]),)
 
 
-def list_blocks(outputs: Outputs) -> dict[str, np.ndarray]:
-    """Return the columns of numbers by name."""
-    if outputs.symbolic.all() and len(outputs):
-        return {}
-    blocks, start = {}, 0
-    for name, width in list_names(outputs):
-        stop = start + max(1, width)
-        whole = outputs.numbers if len(list_names(outputs)) == 1 else outputs.numbers[:, start:stop]
-        blocks[name] = whole if width or whole.ndim == 1 else whole[:, 0]
-        start = stop
-    return blocks
-
-
 def by_column(outputs: Outputs) -> Outputs:
     """Return vectors of few coordinates with each one together in memory: sums over short rows are slow.
 
@@ -371,7 +370,7 @@ class Reading:
             return outputs
         if not self.ragged and not self.coded and list_names(outputs) == self.names:
             return outputs
-        blocks = list_blocks(outputs)
+        blocks = outputs.list_blocks()
         most, widths = dict(self.names), dict(list_names(outputs))
         if self.ragged or any(widths[name] > most[name] for name in blocks.keys() & most.keys()):
             if len(apart := _split(outputs, at_once=False)) > 1:
@@ -424,11 +423,11 @@ def _find_varying(batches: Sequence[Outputs], names: Names) -> Names:
         return names
     seen: dict[str, set[float]] = {name: set() for name, _ in names}
     for batch in batches:
-        for name, column in list_blocks(batch).items():
+        for name, column in batch.list_blocks().items():
             part = column[~batch.symbolic] if batch.symbols is not None else column
             if part.size:
                 seen[name] |= {float(part.min()), float(part.max())}
-        for name in seen.keys() - list_blocks(batch).keys():
+        for name in seen.keys() - batch.list_blocks().keys():
             if not batch.symbolic.all():
                 seen[name].add(0.0)
     return tuple((name, width) for name, width in names if len(seen[name]) > 1) or names[:1]

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 
 from audit.errors import InvalidCertificate
-from audit.outputs.encode import Outputs, by_column, concatenate, list_blocks
+from audit.outputs.encode import Outputs, by_column, concatenate
 from audit.outputs.walk import Raised
 from audit.statistics.bounds import GameCounts
 from audit.validate import Number
@@ -315,7 +315,7 @@ def find_counters(drawn: Sequence[Sequence[Outputs]]) -> Iterator[str]:
 
     `drawn` has the calls on each dataset, in their order.
     """
-    for name, first in sorted(list_blocks(drawn[0][0]).items() if drawn and drawn[0] else ()):
+    for name, first in sorted(drawn[0][0].list_blocks().items() if drawn and drawn[0] else ()):
         if _rises(first) and all(_rises(_join_column(calls, name), _FEWEST_RISING) for calls in drawn):
             yield f"output{name}"
 
@@ -326,7 +326,7 @@ def _rises(column: np.ndarray, fewest: int = 0) -> bool:
 
 def _join_column(calls: Sequence[Outputs], name: str) -> np.ndarray:
     """Return a single number of every output of some calls; no number where some output has none of this name."""
-    columns = [list_blocks(call).get(name) for call in calls if call.symbols is None]
+    columns = [call.list_blocks().get(name) for call in calls if call.symbols is None]
     found = [column for column in columns if column is not None and column.ndim == 1]
     return np.concatenate(found) if len(found) == len(calls) else np.empty(0)
 

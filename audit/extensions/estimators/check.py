@@ -23,7 +23,6 @@ from audit.api import (
     document_from,
     entropy_from,
     errors,
-    judge,
     run_alone,
     text,
     validate,
@@ -226,7 +225,7 @@ class EstimatorCheck(PrivacyCheck):
     @staticmethod
     def judge(terms: Any, evidence: Any, significance: float) -> PrivacyJudgment:
         """Judge the facts, then the game; a suspected or open property bars a PASS."""
-        judged = judge(terms, evidence, significance)
+        judged = PrivacyCheck.judge(terms, evidence, significance)
         broken = [each for each in evidence.properties if each.outcome == "broken"]
         doubts = [each for each in evidence.properties if each.outcome in ("suspected", "open")]
         if broken:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from audit import Group, Labeled, LabelFlip
-from audit.api import InvalidArgument, Outputs, PerCall, encode, entropy_from, list_blocks, walk
+from audit.api import InvalidArgument, Outputs, PerCall, encode, entropy_from, walk
 
 _ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples", "density")
 _HEAD = 1_024  # bytes of a pickle that are read one by one
@@ -242,7 +242,7 @@ def _pickles_itself(kind: type) -> bool:
 def fixed_places(outputs: Outputs) -> dict[str, Any]:
     """Return the places of the outputs that hold the same in all of them, and their contents."""
     found: dict[str, Any] = {}
-    for name, block in list_blocks(outputs).items():
+    for name, block in outputs.list_blocks().items():
         columns = np.ascontiguousarray(block.reshape(len(outputs), -1).T)
         still = (columns.view(np.uint64) == columns.view(np.uint64)[:, :1]).all(axis=1)
         width = len(columns)

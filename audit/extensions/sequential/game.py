@@ -56,7 +56,7 @@ STEPS_PROBED = 128  # one output of each of its calls for this many steps, at wh
 _LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
 
 LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benchmarks/sequential_resolution.py
-_MOST_STEPS_PLANNED = 10**10
+MOST_STEPS_PLANNED = 10**9  # far beyond what any time limit allows
 _FIRST = 256  # calls on a dataset that are kept, to see whether a value varies
 
 
@@ -122,7 +122,7 @@ def find_resolution(claimed_epsilon: float, delta: float, steps: int, significan
 def steps_to_resolve(terms: Any, significance: float) -> int | None:
     """Return the fewest steps, up to a factor of 1.1, that resolve a claim at its point; None if none do."""
     (epsilon, delta), target, steps = terms.claim.point, terms.allowed_epsilon(terms.claim.point), 1_000
-    while steps < _MOST_STEPS_PLANNED:
+    while steps < MOST_STEPS_PLANNED:
         if find_resolution(epsilon, delta, steps, significance) <= target:
             return steps
         steps = int(1.1 * steps)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from audit import PrivacyCheck
-from audit.api import MOST_BUDGET, Allowance, InvalidArgument, Method, PrivacyEvidence
-from audit.extensions.sequential.game import play_to_the_end, steps_to_resolve
+from audit.api import Allowance, InvalidArgument, Method, PrivacyEvidence
+from audit.extensions.sequential.game import MOST_STEPS_PLANNED, play_to_the_end, steps_to_resolve
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,4 +28,4 @@ class Sequential(Method):
 
     def plan_budget(self, terms: Any, significance: float) -> int:
         """Return the outputs per dataset that resolve the claim."""
-        return 1 + (steps_to_resolve(terms, significance) or MOST_BUDGET)
+        return 1 + (steps_to_resolve(terms, significance) or MOST_STEPS_PLANNED)
