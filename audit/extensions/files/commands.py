@@ -145,10 +145,14 @@ def scores_command(
         one_of = f", one of {', '.join(map(repr, names))}" if len(names) > 1 else ""
         raise click.UsageError(f"give --member COLUMN{one_of}, or a second file with the scores of left-out canaries")
     if member is not None:
+        if member == score:
+            raise click.UsageError(f"{score!r} cannot hold both the scores and the membership: give --score COLUMN")
         columns = read_columns(file, [score, member])
-        labels = np.asarray(columns[member]).astype(str)
+        labels = np.asarray(columns[member]).astype(str).tolist()
         if unknown := sorted(set(labels) - {*_YES, *_NO}):
-            raise InvalidArgument(f"column {member!r} of {file} must hold 1 and 0, got {unknown[0]!r}")
+            raise InvalidArgument(
+                f"column {member!r} of {file} must hold 1 for members and 0 for others, got {unknown[0]!r}"
+            )
         included = np.isin(labels, _YES)
         sides = np.asarray(columns[score])[included], np.asarray(columns[score])[~included]
     else:
@@ -163,10 +167,10 @@ def scores_command(
     options_metavar="--tp N --fp N --tn N --fn N [OPTIONS]",
     epilog="Example: dp-audit confusion --tp 90 --fp 20 --tn 80 --fn 10",
 )
-@cli.setting("--tp", None, "Members that the attack called members.", type=int, required=True, show_default=False)
-@cli.setting("--fp", None, "Others that it called members.", type=int, required=True, show_default=False)
-@cli.setting("--tn", None, "Others that it called others.", type=int, required=True, show_default=False)
-@cli.setting("--fn", None, "Members that it called others.", type=int, required=True, show_default=False)
+@click.option("--tp", type=int, required=True, help="Members that the attack called members.")
+@click.option("--fp", type=int, required=True, help="Others that it called members.")
+@click.option("--tn", type=int, required=True, help="Others that it called others.")
+@click.option("--fn", type=int, required=True, help="Members that it called others.")
 @cli.setting("--delta", 0.0, "The additive slack at which epsilon is bounded.")
 @cli.setting("--significance", 0.05, "Probability that the interval misses.")
 @click.option("--json", "as_json", is_flag=True, help="Print the interval as JSON.")

@@ -35,6 +35,11 @@ class Drawn:
     def _is_numeric(self) -> bool:
         return isinstance(self.outputs, np.ndarray) and not self.outputs.dtype.hasobject
 
+    @property
+    def is_floating(self) -> bool:
+        """Whether the outputs are an array of floating-point numbers."""
+        return self._is_numeric and np.issubdtype(self.outputs.dtype, np.floating)
+
     def __len__(self) -> int:
         return len(self.outputs)
 
@@ -159,6 +164,7 @@ def make_check(
         if len(side) < FEWEST:
             raise InvalidArgument(f"{side.source} has {len(side):,} outputs; at least {FEWEST:,} are needed")
         require_independent(side)
+    require_apart(left, right)
     taken: Any = replace(claim, relation=Neighbors(claim.relation.name, lambda *_: None))  # type: ignore[type-var]
     check = PrivacyCheck(
         name=name, mechanism=Handout((left, right), seed), claim=taken, pairs=[(left, right)], method="fixed",
@@ -171,19 +177,33 @@ def make_check(
 
 def require_independent(side: Drawn) -> None:
     """Raise for a list of numbers that no independent runs give: sorted, or with outputs that were drawn again."""
-    if not side._is_numeric or not np.issubdtype(side.outputs.dtype, np.floating):
+    if not side.is_floating:
         return
     columns = side.outputs.reshape(len(side), -1).T
     if any(map(_is_sorted, columns)):
         told = "a column is sorted, as one that numbers the rows: leave it out, by --column NAME of the others"
         order = "it is sorted: give the outputs in the order in which they were drawn"
         raise InvalidArgument(f"{side.source}: {told if len(columns) > 1 else order}")
-    numbers = columns[0]
+    require_unrepeated(columns[0], side.source)
+
+
+def require_apart(left: Drawn, right: Drawn) -> None:
+    """Raise where both sides are one list, or hold the same long numbers: independent runs give neither."""
+    both = f"{left.source} and {right.source}"
+    if left.digest == right.digest and len(set(map(repr, left.outputs))) > 1:
+        raise InvalidArgument(f"{both} hold the same outputs in the same order: give those of each dataset")
+    if left.is_floating and right.is_floating:
+        first = [side.outputs.reshape(len(side), -1)[:, 0] for side in (left, right)]
+        require_unrepeated(np.concatenate(first), f"{both} together")
+
+
+def require_unrepeated(numbers: np.ndarray, source: str) -> None:
+    """Raise for numbers of which long ones repeat."""
     long = numbers[np.isfinite(numbers) & (numbers != np.round(numbers, 0)) & (_round(numbers) != numbers)]
     if len(long) > FEWEST / 2 and 1 - len(np.unique(long)) / len(long) > max(_REPEATED, _expect_repeats(long)):
         repeated = f"{len(long) - len(np.unique(long)):,} of {len(long):,} numbers with {_LONG} digits or more repeat"
         why = "as in a list that was resampled or written twice: give each output of the mechanism once"
-        raise InvalidArgument(f"{side.source}: {repeated}, {why}")
+        raise InvalidArgument(f"{source}: {repeated}, {why}")
 
 
 def _is_sorted(numbers: np.ndarray) -> bool:

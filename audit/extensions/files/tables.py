@@ -146,7 +146,7 @@ def _read_csv(path: Path) -> dict[str, Any]:
     separator = next((mark for mark in ("\t;, " if ".txt" in path.suffixes else "\t;,") if mark in first), ",")
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
     if not rows:
-        return {}
+        raise ValueError("it is empty")
     has_names = not all(map(_is_number, rows[0])) and (len(rows[0]) > 1 or rows[0] not in rows[1:])
     names = rows[0] if has_names else [str(number) for number in range(1, len(rows[0]) + 1)]
     columns = _columns_of(names if has_names or len(names) > 1 else [""], rows[1:] if has_names else rows)

@@ -134,6 +134,7 @@ def test_columns_are_chosen_by_name_and_several_are_one_array(tmp_path):
         ("a.csv", "1,2\n3\n", "row 2 has 1 entries, expected 2"),
         ("a.csv", "score\n", "names of columns, and no row"),
         ("a.csv", "a,b\n", "names of columns, and no row"),
+        ("a.csv", "\n", "it is empty"),
         ("a.jsonl", '{"a": 1}\n{"a":', "line 2"),
         ("a.npy", "no array", "cut off"),
         ("a.npz", "1\n", "numpy.save"),
@@ -194,6 +195,28 @@ def test_lists_that_no_independent_runs_give_are_refused(spoil, said):
 
 
 @pytest.mark.parametrize(
+    ("repeat", "said"),
+    [
+        (lambda numbers: numbers, "left and right hold the same outputs"),
+        (np.round, "left and right hold the same outputs"),
+        (lambda numbers: [f"{number:.0f}" for number in numbers], "left and right hold the same outputs"),
+        (lambda numbers: numbers[::-1], "left and right together: .* numbers with 12 digits or more repeat"),
+    ],
+)
+def test_one_list_for_both_datasets_is_refused(repeat, said):
+    """150,000 outputs given twice by mistake would be a PASS."""
+    numbers = laplace(0.0, 150_000)
+    left = repeat(numbers) if "same" in said else numbers
+    with pytest.raises(InvalidArgument, match=said):
+        audit.check_outputs(left, repeat(numbers), PrivacyClaim(1.0))
+
+
+def test_a_constant_output_on_both_datasets_is_judged():
+    result = audit.check_outputs(np.zeros(2_000), np.zeros(2_000), PrivacyClaim(1.0))
+    assert (result.verdict, "never varied" in result.reason) == ("INCONCLUSIVE", True)
+
+
+@pytest.mark.parametrize(
     "coarsen", [lambda x: np.round(x), lambda x: np.round(x, 2), lambda x: (x + 64).astype(np.float32).astype(float)]
 )
 def test_coarse_numbers_may_repeat(coarsen):
@@ -211,15 +234,20 @@ class Tensor:
         return np.array(self.numbers, dtype)
 
 
+def list_containers(outputs):
+    frames = [outputs, pd.DataFrame(outputs), Tensor(outputs), *([pd.Series(outputs)] if outputs.ndim == 1 else [])]
+    return frames + ([list(outputs), outputs.tolist(), tuple(outputs.tolist())] if outputs.ndim == 1 else [])
+
+
 def test_the_same_outputs_in_any_container_are_the_same():
-    numbers, claim = laplace(0.0, 4_000), PrivacyClaim(1.0)
-    columns = np.column_stack([numbers, numbers])
-    for outputs in (numbers, np.round(numbers).astype(int), columns):
-        given = [outputs, pd.DataFrame(outputs), Tensor(outputs), *([pd.Series(outputs)] if outputs.ndim == 1 else [])]
-        given += [list(outputs), outputs.tolist(), tuple(outputs.tolist())] if outputs.ndim == 1 else []
-        results = [audit.check_outputs(same, other, claim) for same in given for other in (given[0], same)]
+    sides, claim = [laplace(shift, 4_000) for shift in (0.0, 0.01)], PrivacyClaim(1.0)
+    for shape in (np.array, lambda side: np.round(side).astype(int), lambda side: np.column_stack([side, side])):
+        lefts, rights = (list_containers(shape(side)) for side in sides)
+        pairs = [(left, right) for left, same in zip(lefts, rights, strict=True) for right in (rights[0], same)]
+        results = [audit.check_outputs(left, right, claim) for left, right in pairs]
         assert {result.verdict for result in results} == {"INCONCLUSIVE"}
         assert len({result.reason for result in results}) == 1
+    numbers = sides[0]
     for none in (3, np.array(3.0), {1: 2}):
         with pytest.raises(InvalidArgument, match="`right` must be an array, a frame, or a list of outputs"):
             audit.check_outputs(numbers, none, claim)
@@ -276,9 +304,24 @@ def test_counts_are_bounded():
     assert json.loads(said)["upper"] == "inf"
 
 
+@pytest.mark.parametrize("missing", ["--tp", "--fp", "--tn", "--fn"])
+def test_a_missing_count_is_named_as_it_is_typed(missing):
+    given = [part for option in {"--tp", "--fp", "--tn", "--fn"} - {missing} for part in (option, 5)]
+    with pytest.raises(click.UsageError) as refused:
+        called("confusion", *given)
+    assert f"Missing option '{missing}'" in refused.value.format_message()
+
+
+def test_a_column_of_other_words_than_1_and_0_is_no_membership(tmp_path):
+    (tmp_path / "s.csv").write_text("score,label\n0.5,out\n1.5,in\n")
+    with pytest.raises(InvalidArgument, match="must hold 1 for members and 0 for others, got 'in'"):
+        called("scores", tmp_path / "s.csv", "--member", "label", "--epsilon", 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("scores", "s.csv", "--score", "label", "--member", "label"), "'label' cannot hold both"),
         (("outputs", "left.npy"), "--by COLUMN"),
         (("scores", "roc.csv"), "a ROC curve has no counts"),
         (("scores", "s.csv"), "one of 'score', 'label'"),
