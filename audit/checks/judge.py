@@ -43,10 +43,11 @@ _NO_GENERAL = (
 
 
 _CAUSES = {
-    "mutated its dataset between calls": "it changed its dataset, which later calls of the same block saw",
+    "mutated its dataset between calls": "it changed its dataset, which later calls of a block saw: copy it first",
     **{kind: f"its outputs are not independent: {said}" for kind, said in OF_CALLS.items()},
-    STATE: "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
-    "mutated its dataset": "it changed the dataset it was given",
+    STATE: "its outputs depend on earlier calls or share noise within a call, so its runs are not independent: draw "
+    "noise for each output, as rng.laplace(size=size) does, and keep no state between calls",
+    "mutated its dataset": "it changed the dataset it was given: copy it first",
     OWN_RANDOMNESS: "the same seed gave different outputs: it keeps state or does not draw from `rng` "
     "(audit.per_call of a function without a parameter `rng` declares randomness of its own)",
     STATEFUL: "the same seed gave different outputs: it keeps state between calls, or draws from something other than "

@@ -169,7 +169,7 @@ def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: 
     if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):
         why = f"a finished run cannot be repeated, and a FAIL needs an error probability of {confirmation:.2g}"
         return _open(_join_bounds(doubtful, first), f"refuted, but not for certain: {doubtful.reason}; {why}")
-    said = f"refuted at the significance alone: {first.reason}"
+    said = f"suspected, but not for certain: {first.reason}"
     if doubtful.verdict is Verdict.PASS:
         return _join_bounds(replace(doubtful, scope=(*doubtful.scope, said)), first)
     return _join_bounds(replace(doubtful, reason=f"{doubtful.reason}; {said}"), first)
@@ -383,7 +383,9 @@ class Case:
         reason = f"{found}: epsilon {bound} at delta = {delta:.6g}, {claimed}"
         cause = "".join(way.cause for way in self.evidence.ways)
         if types := next((kind for kind in self.evidence.anomalies if kind.startswith(TYPES)), ""):
-            cause += f"; its outputs are of several types, {types.removeprefix(TYPES)}: convert them, if callers do"
+            cause += f"; its outputs are of several types, {types.removeprefix(TYPES)}"
+            alike = all(kind.startswith(("numpy.", "int", "float")) for kind in types.removeprefix(TYPES).split(", "))
+            cause += ": convert them, if callers do" if alike else ""
         return Judgment(Verdict.FAIL, "outputs", f"{reason} (error probability {self.significance:.2g}){cause}")
 
 

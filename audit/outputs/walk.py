@@ -257,7 +257,9 @@ def _is_of_library(kind: type) -> bool:
 
 
 def name_type(value: Any) -> str:
-    """Return the name of a value's type, with its module unless it is a built-in one."""
+    """Return the name of a value's type, with its module unless it is a built-in one; what was raised by its error."""
+    if type(value) is Raised:
+        return f"{Raised.begins}{name_type(value.error)}"
     module, name = (type.__getattribute__(type(value), key) for key in ("__module__", "__qualname__"))
     return str(name) if module == "builtins" else f"{module}.{name}"
 

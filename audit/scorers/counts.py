@@ -87,13 +87,18 @@ class Atoms(Scorer):
         score = count_atoms(training)
         if score is None:
             return []
-        texts: dict[int, str] = {}
-        for outputs in training.sides:
-            keys, rows = np.unique(_read_keys(outputs), return_index=True)
-            known = np.isin(keys, score.table.keys)
-            for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
-                texts.setdefault(key, _show_output(outputs, row, key))
-        return [replace(score, texts=texts)]
+        return [name_atoms(score, training)]
+
+
+def name_atoms(score: AtomScore, training: Training) -> AtomScore:
+    """Return the score with the texts of its atoms."""
+    texts: dict[int, str] = {}
+    for outputs in training.sides:
+        keys, rows = np.unique(_read_keys(outputs), return_index=True)
+        known = np.isin(keys, score.table.keys)
+        for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
+            texts.setdefault(key, _show_output(outputs, row, key))
+    return replace(score, texts=texts)
 
 
 def count_atoms(training: Training) -> AtomScore | None:
@@ -194,16 +199,17 @@ class CellScore(Score):
         return np.where(np.isnan(special), scores, special)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        return self._union(self.ratios >= upper), self._union(self.ratios <= lower)
+        named = self.atoms.describe(upper, lower) if self.atoms and self.atoms.texts else ("a special value",) * 2
+        return self._union(self.ratios >= upper, named[0]), self._union(self.ratios <= lower, named[1])
 
-    def _union(self, chosen: np.ndarray, most: int = 4) -> str:
+    def _union(self, chosen: np.ndarray, atoms: str, most: int = 4) -> str:
         edges = np.concatenate([[-np.inf], self.edges, [np.inf]])
         starts = np.flatnonzero(chosen & ~np.r_[False, chosen[:-1]])
         stops = np.flatnonzero(chosen & ~np.r_[chosen[1:], False])
         parts = [f"[{edges[a]:.6g}, {edges[b + 1]:.6g})" for a, b in zip(starts, stops, strict=True)]
         more = f" and {len(parts) - most} more intervals" if len(parts) > most else ""
-        intervals = " or ".join(parts[:most]) + more if parts else "no interval"
-        return f"output in {intervals}" + (" or a special value" if self.atoms is not None else "")
+        intervals = [f"output in {' or '.join(parts[:most])}{more}"] if parts else []
+        return " or ".join([*intervals, *([atoms] if self.atoms and atoms != "no output" else [])]) or "no output"
 
 
 class Cells(Scorer):
@@ -211,7 +217,12 @@ class Cells(Scorer):
 
     def propose(self, training: Training) -> Sequence[CellScore]:
         counted = CountedCells.of(training)
-        return [] if counted is None else [counted.score()]
+        if counted is None:
+            return []
+        score = counted.score()
+        if score.atoms is not None and any(outputs.symbols is not None for outputs in training.sides):
+            score = replace(score, atoms=name_atoms(score.atoms, training))
+        return [score]
 
 
 @dataclass(frozen=True)

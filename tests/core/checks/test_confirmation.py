@@ -183,7 +183,7 @@ class Over(Seen):
     [
         (1e-7, Verdict.FAIL, "p = 1e-07"),
         (1e-4, Verdict.INCONCLUSIVE, "refuted, but not for certain: p = 0.0001; a finished run cannot be repeated"),
-        (0.01, Verdict.PASS, "p = 0.01; refuted at the significance alone: p = 0.01"),
+        (0.01, Verdict.PASS, "p = 0.01; suspected, but not for certain: p = 0.01"),
         (0.5, Verdict.PASS, "p = 0.5"),
     ],
 )

@@ -93,9 +93,20 @@ ROWS = {
     "raises on one side": (raises_on_one_side, LONG, "FAIL", "guesses were right"),
     "NaN on one side": (nan_on_one_side, LONG, "FAIL", "guesses were right"),
     "wrong length": (lambda data, size, rng: np.zeros(size + (size > 100)), LONG, "INCONCLUSIVE", "outputs, expected"),
-    "mutates": (per_call(mutates_call_by_call), LONG, "INCONCLUSIVE", "changed its dataset, which later calls"),
+    "mutates": (
+        per_call(mutates_call_by_call),
+        LONG,
+        "INCONCLUSIVE",
+        "later calls of a block saw: copy it first",
+    ),
     "no generator": (unseeded, LONG, "INCONCLUSIVE", "the same seed gave different outputs"),
     "counts its calls": (CountsItsCalls(), LONG, "INCONCLUSIVE", "depend on earlier calls"),
+    "one noise for all": (
+        lambda data, size, rng: np.full(size, private(rng)),
+        LONG,
+        "INCONCLUSIVE",
+        "rng.laplace(size=size)",
+    ),
     "raises in its law": (RaisesInItsLaw(), LONG, "INCONCLUSIVE", "cannot be evaluated: RuntimeError: no law"),
     "a counter": (
         per_call(lambda data, rng: {"n": next(NUMBERS), "x": private(rng)}),
@@ -230,6 +241,31 @@ def test_an_output_in_an_awkward_form_names_what_to_type(function, verdict, said
     )
     assert result.verdict == verdict
     assert said in result.reason
+
+
+def refusing(data, rng):
+    if data.sum() and rng.random() < 0.3:
+        raise ValueError("too many")
+    return private(rng)
+
+
+def silent(data, rng):
+    return None if data.sum() and rng.random() < 0.3 else private(rng)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "event"),
+    [
+        (refusing, "raised ValueError", "output in {raised ValueError: too many}"),
+        (silent, "NoneType", "output in {None}"),
+    ],
+)
+@pytest.mark.parametrize("budget", [20_000, "auto"])
+def test_an_error_or_none_on_one_side_is_named(function, kind, event, budget):
+    result = audit.check_privacy(per_call(function), PrivacyClaim(1.0), [PAIR], budget=budget, workers=0)
+    assert (result.verdict, result.witness.text) == ("FAIL", event)
+    assert kind in result.reason
+    assert "convert them" not in result.reason
 
 
 def test_a_pass_says_that_numbers_count_as_real_ones():

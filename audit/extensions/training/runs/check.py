@@ -186,7 +186,8 @@ class TrainingCheck(StatedCheck):
         if isinstance(self.run, Recorder):
             _require_claim(self.run, self.claim)
         self._convert(tolerance=validate.positive)
-        for name, value in {"unchecked": tuple(self.unchecked), "source": self.source or self.claim.source}.items():
+        parts = (self.unchecked,) if isinstance(self.unchecked, str) else tuple(self.unchecked)
+        for name, value in {"unchecked": parts, "source": self.source or self.claim.source}.items():
             object.__setattr__(self, name, value)
         if wrong := [part for part in self.unchecked if part not in PARTS]:
             raise InvalidArgument.of("unchecked", f"hold only {', '.join(map(repr, PARTS))}", wrong[0])

@@ -123,6 +123,7 @@ def test_nothing_passes_by_default():
         assert result.verdict is Verdict.INCONCLUSIVE
         assert missing in result.reason
     assert checked(recorded(), unchecked=()).reason.startswith("not refuted, but not resolved: whether the gradient")
+    assert checked(recorded(), unchecked="alone").record() == checked(recorded(), unchecked=("alone",)).record()
     short = TrainingClaim(noise_multiplier=NOISE, steps=8, clip=1.0, rate=RATE, divisor=40.0)
     assert "Poisson against fixed size" in checked(recorded(claim=short, steps=8)).reason
     raised = audit.check_training(lambda rng: 1 / 0, CLAIM)
