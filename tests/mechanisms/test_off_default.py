@@ -33,6 +33,7 @@ from mechanisms.papers.bousquet2022.cells import draw_votes
 from mechanisms.papers.bousquet2022.grids import UnitGrid
 from mechanisms.papers.bousquet2022.spaces import Circle, Cube, Lattice
 from mechanisms.papers.bousquet2022.theorem4_10 import SemiPrivateLearner
+from mechanisms.papers.bousquet2022.theorem4_11 import DrawnParts
 from mechanisms.papers.chaudhuri2011.classifier import LabelPrivateCoverClassifier
 from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, PriorResponseEncoder, ResponseEncoder
 from mechanisms.papers.zhao2024.classifier import LabelPrivateNetwork
@@ -246,6 +247,13 @@ SAMPLED = {  # a mechanism, its data, and the text of its law
         StabilityHistogram(1.5, 0.3, ("a", "b", "c", "d")),
         ["a"] * 5 + ["c"] + ["d"] * 9,
         thresholded([5, 0, 1, 9], 1.5, 0.3),
+    ),
+    "heights and a concept": (
+        DrawnParts(1.5, 0.3),
+        Labeled(np.array([0.1] * 9 + [0.9] * 5), np.array([-1] * 9 + [0, 1, 1, 1, 1])),
+        lambda data, size, rng: np.c_[
+            thresholded([9, 0, 0], 1.5, 0.3)(data, size, rng), choose([1, 4], 1.5 / 2)(data, size, rng)
+        ],
     ),
     **{
         f"sparse vector {at}": (SparseVector(four_answers, noise), ONES, sparse(noise, [3, 1, 4, 2]))

@@ -420,6 +420,24 @@ def test_errors_of_intervals_and_of_semi_supervised_thresholds():
     agree(literal, [threshold_error(0.5, 30, points, rng) for points in ranks])
 
 
+@pytest.mark.false_alarm(1.2e-6)
+def test_errors_of_two_candidates_are_those_of_the_exponential_mechanism():
+    """Null: the chance of .2 beside infinity, 8 records, target .5, over all samples; 4,000 draws, five deviations.
+
+    Half of the records lie on the atom, whose cube of 1 / 100 has half of the points; 240 of them, five deviations.
+    """
+    between, above = np.mgrid[:9, :9]
+    chances = stats.multinomial.pmf(np.dstack([between, above, 8 - between - above]), 8, [0.3, 0.5, 0.2])
+    wanted = np.sum(chances / (1 + np.exp((between - above) / 2)))
+    rng = np.random.default_rng(4)
+    found = np.mean([threshold_error(0.5, 8, np.array([0.2]), rng) < 0.4 for _ in range(4_000)])
+    assert abs(found - wanted) < 5 * math.sqrt(0.25 / 4_000)
+    beside = theorem4_11.points_beside_atom(rng)
+    at_atom = (beside * 100).astype(int) == int(theorem4_11.ATOM * 100)
+    assert abs(at_atom.mean() - 0.505) < 5 * math.sqrt(0.25 / len(beside))
+    assert theorem4_11.ATOM not in beside
+
+
 class Labelings:
     """All labelings of three intervals, as a class that the learner enumerates."""
 
