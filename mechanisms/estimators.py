@@ -58,12 +58,8 @@ class Estimator(BaseEstimator):
         return getattr(self, name)
 
 
-class Classifier(ClassifierMixin, Estimator, ABC):
+class Classifier(ClassifierMixin, Estimator):
     """A learner that predicts labels."""
-
-    @abstractmethod
-    def predict(self, X: Any) -> np.ndarray:
-        """Return a label for each row of X."""
 
 
 class PrivacySpent(NamedTuple):
@@ -121,12 +117,6 @@ class PrivacyLedger:
 _OPEN: list[PrivacyLedger] = []
 
 
-def record(spent: PrivacySpent) -> None:
-    """Write a release into all ledgers that are open."""
-    for ledger in _OPEN:
-        ledger.releases.append(spent)
-
-
 class PrivacyLeakWarning(UserWarning):
     """Warn of a parameter that is taken from the data, or that undoes the claim; the claim holds if it is public."""
 
@@ -181,7 +171,9 @@ class PrivateEstimator(BaseEstimator):
         TypeError
             For `sample_weight`, which the claim does not cover.
         """
-        self._refuse(unused)
+        for name in unused:
+            why = "a record of weight w would move the release w times as far as the claim says"
+            raise TypeError(f"`{name}` is not supported by `fit`: {why if name == 'sample_weight' else 'leave it out'}")
         require_epsilon(self.epsilon)
         open_probability(getattr(self, "delta", 0.5), "delta")
         before = dict(vars(self))
@@ -219,7 +211,8 @@ class PrivateEstimator(BaseEstimator):
 
     def _spend(self, learner: Any, epsilon: float, delta: float = 0.0) -> None:
         earlier = self.release_.spent if hasattr(self, "release_") else PrivacySpent(0.0, 0.0, self.relation)
-        record(PrivacySpent(epsilon, delta, self.relation))
+        for ledger in _OPEN:
+            ledger.releases.append(PrivacySpent(epsilon, delta, self.relation))
         spent = PrivacySpent(earlier.epsilon + epsilon, earlier.delta + delta, self.relation)
         self.release_ = Release(learner, spent)
 
@@ -236,13 +229,6 @@ class PrivateEstimator(BaseEstimator):
         """Return the features of queries in the unit cube, or raise."""
         check_is_fitted(self, "learner_")
         return self._mapped(validate_data(self, X, dtype=np.float64, reset=False))
-
-    @staticmethod
-    def _refuse(unused: dict[str, Any]) -> None:
-        if unused:
-            name = next(iter(unused))
-            why = "a record of weight w would move the release w times as far as the claim says"
-            raise TypeError(f"`{name}` is not supported by `fit`: {why if name == 'sample_weight' else 'leave it out'}")
 
     def _mapped(self, X: np.ndarray) -> np.ndarray:
         """Return features in the unit cube, each record by itself."""
@@ -278,10 +264,6 @@ class PrivateEstimator(BaseEstimator):
             "`projection` must be None, a number of directions >= 1, or a public matrix of finite numbers of shape "
             f"({features}, k) without a column of zeros, got {got}"
         )
-
-
-def _is_binary(estimator: Any) -> bool:
-    return not estimator.multiclass
 
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):
@@ -333,7 +315,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         rows = self._checked(X)
         return np.asarray(self.classes_[self._predicted(rows)])
 
-    @available_if(_is_binary)  # type: ignore[untyped-decorator]
+    @available_if(lambda estimator: not estimator.multiclass)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """Return 1 for the second class and -1 for the first, for each row of X: the release has votes alone."""
         return np.where(self._predicted(self._checked(X)) == 1, 1.0, -1.0)

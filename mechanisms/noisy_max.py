@@ -8,7 +8,7 @@ Gauss-Legendre quadrature of a polynomial, and quadrature between the kinks (err
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
@@ -32,6 +32,8 @@ class ReportNoisyMax(ABC):
     sensitivity: float = 1.0  # > 0: largest change of any one answer between neighbors; all may change
     monotone: bool = False  # whether all answers move the same way between neighbors: half the noise
 
+    noise: ClassVar[str]  # the method of a generator that draws it, of scale 1
+
     def __post_init__(self) -> None:
         admit(self, queries=require_query, epsilon=positive, sensitivity=scale)
 
@@ -41,16 +43,12 @@ class ReportNoisyMax(ABC):
         return max(LEAST, (1 if self.monotone else 2) * self.sensitivity / self.epsilon)
 
     @abstractmethod
-    def _noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """Draw noise of scale 1."""
-
-    @abstractmethod
     def _probabilities(self, answers: np.ndarray) -> np.ndarray:
         """Return the probability of each index for answers in units of the scale."""
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         answers = vector_answer(self.queries, dataset)
-        return np.argmax(answers / self.scale + self._noise((size, answers.size), rng), axis=1)
+        return np.argmax(answers / self.scale + getattr(rng, self.noise)(size=(size, answers.size)), axis=1)
 
     def law(self, dataset: Any) -> Finite:
         """Law of one output."""
@@ -62,8 +60,7 @@ class ReportNoisyMax(ABC):
 class LaplaceNoisyMax(ReportNoisyMax):
     """Report noisy max with Laplace noise; Dwork & Roth (2014), Claim 3.9."""
 
-    def _noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return rng.laplace(size=shape)
+    noise = "laplace"
 
     def _probabilities(self, answers: np.ndarray) -> np.ndarray:
         """Integrate f(t - a_i) prod_{j != i} F(t - a_j) over t, the value of the largest."""
@@ -77,8 +74,7 @@ class LaplaceNoisyMax(ReportNoisyMax):
 class ExponentialNoisyMax(ReportNoisyMax):
     """Report noisy max with one-sided exponential noise; the law of permute-and-flip."""
 
-    def _noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return rng.exponential(size=shape)
+    noise = "exponential"
 
     def _probabilities(self, answers: np.ndarray) -> np.ndarray:
         """Integrate prod_{j != i} (1 - u e^(a_j - a_i)) over u in (0, e^(a_i - max)): exact for a polynomial."""
@@ -96,8 +92,7 @@ class ExponentialNoisyMax(ReportNoisyMax):
 class GumbelNoisyMax(ReportNoisyMax):
     """Report noisy max with Gumbel noise: the exponential mechanism."""
 
-    def _noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return rng.gumbel(size=shape)
+    noise = "gumbel"
 
     def _probabilities(self, answers: np.ndarray) -> np.ndarray:
         return softmax(answers)
@@ -133,19 +128,21 @@ def opposite_moves(gap: int) -> tuple[np.ndarray, np.ndarray]:
 _PAPER = Paper("noisy max", "McKenna & Sheldon 2020")
 _VOTES = np.eye(4)[[0, 0, 0, 1, 1, 2]]
 _MORE = [(_VOTES, np.vstack([_VOTES, np.eye(4)[3]])), (_VOTES, _VOTES[:-1])]
-FAMILY: tuple[tuple[type[ReportNoisyMax], str, str], ...] = (
-    (LaplaceNoisyMax, "laplace", "Dwork & Roth 2014, Claim 3.9"),
-    (ExponentialNoisyMax, "exponential", "permute-and-flip"),
-    (GumbelNoisyMax, "gumbel", "McSherry & Talwar 2007, Theorem 6"),
+FAMILY: tuple[tuple[type[ReportNoisyMax], str], ...] = (
+    (LaplaceNoisyMax, "Dwork & Roth 2014, Claim 3.9"),
+    (ExponentialNoisyMax, "permute-and-flip"),
+    (GumbelNoisyMax, "McSherry & Talwar 2007, Theorem 6"),
 )
 
 
-def _checks(kind: type[ReportNoisyMax], noise: str, where: str, epsilon: float) -> list[PrivacyCheck]:
-    pairs, half = [opposite_moves(0), opposite_moves(max(2, round(4 / epsilon)))], f"half the {noise} noise for votes"
+def _checks(kind: type[ReportNoisyMax], where: str, epsilon: float) -> list[PrivacyCheck]:
+    pairs = [opposite_moves(0), opposite_moves(max(2, round(4 / epsilon)))]
     plain, monotone = kind(column_sums, epsilon), kind(column_sums, epsilon, monotone=True)
     return [
-        _PAPER.promise(f"{noise} eps={epsilon:g}", where, plain, epsilon, pairs),
-        _PAPER.promise(f"decoy/{half} eps={epsilon:g}", where, monotone, epsilon, _MORE, AddRemove()),
+        _PAPER.promise(f"{kind.noise} eps={epsilon:g}", where, plain, epsilon, pairs),
+        _PAPER.promise(
+            f"decoy/half the {kind.noise} noise for votes eps={epsilon:g}", where, monotone, epsilon, _MORE, AddRemove()
+        ),
     ]
 
 

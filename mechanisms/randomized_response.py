@@ -49,13 +49,10 @@ class RandomizedResponse:
             raise InvalidArgument(f"`dataset` must be one record among {self.labels!r}")
         return self.labels.index(value)
 
-    def _released(self, positions: np.ndarray) -> np.ndarray:
-        return np.asarray(self.labels)[positions]
-
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         kept = rng.random(size) < self.keep
         jump = rng.integers(1, len(self.labels), size=size)
-        return self._released((self._position(dataset) + np.where(kept, 0, jump)) % len(self.labels))
+        return np.asarray(self.labels)[(self._position(dataset) + np.where(kept, 0, jump)) % len(self.labels)]
 
     def law(self, dataset: Any) -> Finite:
         """Law of one output."""
@@ -74,7 +71,7 @@ class KeepOrResample(RandomizedResponse):
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         kept = rng.random(size) < self.keep - self.other
         anything = rng.integers(0, len(self.labels), size=size)
-        return self._released(np.where(kept, self._position(dataset), anything))
+        return np.asarray(self.labels)[np.where(kept, self._position(dataset), anything)]
 
 
 @dataclass(frozen=True)

@@ -95,13 +95,8 @@ class GridLaplace:
         admit(self, query=require_query, sensitivity=scale, epsilon=positive, places=places, steps=count)
 
     @property
-    def rate(self) -> float:
-        """Privacy loss of one grid step: epsilon / (sensitivity in steps, rounded up, plus one)."""
-        return self.epsilon / self._geometric.sensitivity
-
-    @property
     def _geometric(self) -> TruncatedGeometric:
-        """The geometric mechanism on the number of grid steps above the least release."""
+        """The geometric mechanism on the number of grid steps above the least release; rounding costs one step more."""
         sensitivity = math.ceil(math.ldexp(self.sensitivity, self.places)) + 1
         return TruncatedGeometric(self._steps_of, sensitivity, self.epsilon, 2 * self.steps)
 

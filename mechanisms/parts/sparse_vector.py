@@ -88,7 +88,7 @@ class Runs:
 
     def _block(self, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         """Go from BOTTOM to BOTTOM: `left` are the runs that may have another one, `start` where they go on."""
-        noisy = self._noisy(answers, rows)
+        noisy = answers + (self._query_noise(answers.shape) if self._kept is None else self._kept[rows])
         codes, columns = np.full(answers.shape, TOP, dtype=np.int8), np.arange(answers.shape[1])
         codes[~self.is_running[rows]] = NO_ANSWER
         left, start = np.flatnonzero(self.is_running[rows]), np.zeros(rows.size, dtype=np.int64)
@@ -107,9 +107,6 @@ class Runs:
             codes[left[over]] = ended
             left = left[~over]
         return codes
-
-    def _noisy(self, answers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return np.asarray(answers + (self._query_noise(answers.shape) if self._kept is None else self._kept[rows]))
 
     def _query_noise(self, shape: tuple[int, ...]) -> np.ndarray:
         return self._rng.laplace(scale=self.noise.query_scale * self.noise.lam, size=shape)

@@ -77,10 +77,6 @@ class OnlineQueryRelease:
         """Begin a run on a dataset."""
         return Session(self.noise, dataset, rng)
 
-    def transcripts(self, questions: Callable[[Any], tuple[Any, Any]]) -> Transcripts:
-        """Fix the questions beforehand; the mechanism that draws whole transcripts."""
-        return Transcripts(questions, self.noise)
-
 
 @dataclass(frozen=True)
 class Transcripts:
@@ -135,7 +131,7 @@ def is_stable(marks: Labels) -> bool:
 @lru_cache(maxsize=256)
 def second_phase(questions: Any, marks: Labels) -> dict[tuple[tuple[bool, ...], Transcript], float]:
     """Return P(transcript | which queries have a value)."""
-    law: dict[Any, float] = dict(_PHASES.transcripts(questions).law(marks).pmf)
+    law: dict[Any, float] = dict(Transcripts(questions, _PHASES.noise).law(marks).pmf)
     patterns = {each: tuple(value >= 0 for value in each) for each in law}
     sums: defaultdict[tuple[bool, ...], float] = defaultdict(float)
     for each, chance in law.items():

@@ -26,6 +26,7 @@ from mechanisms.papers.bassily2018.algorithm3 import NO_ANSWER
 from mechanisms.papers.bassily2018.algorithm7 import PrivateLearner
 from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests, classify
 from mechanisms.papers.bassily2018.noise import printed_soft
+from mechanisms.papers.bassily2018.teachers import soft_answers
 from mechanisms.parts.sparse_vector import Branch, Masses, Noise, Runs, walk
 
 THEOREM = "Theorem 5.4"
@@ -48,7 +49,7 @@ class SoftLabelService(PrivateLearner):
         """Release a score for each row of X, nan for BOTTOM and where the run has ended."""
         runs, points = self._fitted("runs_"), np.asarray(X)
         self._count(len(points))
-        codes = answer_all(runs, *self._tests(points))[0]
+        codes = answer_all(runs, *both_tests(soft_answers(self.teachers_, points), self.bins))[0]
         return np.where(codes < 0, np.nan, codes / (2 * self.bins))
 
 

@@ -12,11 +12,8 @@ a teacher that fails gives 1/2 everywhere.
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
-from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests
 from mechanisms.papers.bassily2018.noise import printed_soft
-from mechanisms.papers.bassily2018.teachers import Constant, Service, soft_answers, trained
+from mechanisms.papers.bassily2018.teachers import Constant, Service, trained
 from mechanisms.queries import held
 
 
@@ -34,7 +31,3 @@ class PrivateLearner(Service):
         """Assign the records to chunks, train the teachers, and begin a run."""
         noise = printed_soft(self.epsilon, self.delta, self.cutoff, self.max_queries)
         return self._begin(X, y, noise, trained, Constant(0.5))
-
-    def _tests(self, points: np.ndarray) -> tuple[Test, Test]:
-        """Return the tests that Algorithm 8 compares with its thresholds at public points."""
-        return both_tests(soft_answers(self.teachers_, points), self.bins)

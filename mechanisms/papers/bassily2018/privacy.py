@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from audit import InequalityCheck
-from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, majorities
+from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Transcripts, majorities
 from mechanisms.papers.bassily2018.noise import (
     composed_delta,
     optimal,
@@ -96,7 +96,7 @@ def calibrated_cases() -> Cases:
 def post_processing_cases() -> Cases:
     """No function of a transcript has a larger delta at any eps."""
     # All 256 functions of the four transcripts of two questions; randomized ones are mixtures of these.
-    release = OnlineQueryRelease(0.6, 0.5, 1, 2).transcripts(majorities)
+    release = Transcripts(majorities, OnlineQueryRelease(0.6, 0.5, 1, 2).noise)
     laws = [dict(release.law(marks).pmf) for marks in ((1, 1, 1, 1, 0, 1), (1, 1, 1, 0, 0, 1))]
     outcomes = sorted({*laws[0], *laws[1]}, key=repr)
     p, q = (np.array([law.get(each, 0.0) for each in outcomes]) for law in laws)

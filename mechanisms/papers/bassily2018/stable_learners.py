@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import expit
 
 from audit import RateCheck
 from mechanisms.papers.bassily2018.section4 import guarantee
@@ -141,11 +142,6 @@ def first_record_shuffled_cases(power: int) -> Cases:
     return [(f"n={n}", math.sqrt(np.mean(first_record_runs(n, 2)[1])), (1 / n) ** (1 / power)) for n in sizes]
 
 
-def sigmoid(z: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(-z)), without overflow."""
-    return np.asarray(0.5 * (1 + np.tanh(z / 2)))
-
-
 STEPS: dict[str, Callable[[NDArray[np.int64], int], FloatArray]] = {  # (t = 1, ..., n; n) -> step sizes
     "decreasing": lambda t, n: 10 / (t + 10.0),
     "root": lambda t, n: np.full(len(t), n**-0.5),
@@ -174,7 +170,7 @@ class OnePassSGD:
         """Run theta <- theta - eta_t ((h - y_t) + penalty theta) over lists of labels, shape (lists, n), at once."""
         theta = np.full(len(labels), start)
         for step, y in zip(self.step_sizes(labels.shape[1]), labels.T, strict=True):
-            theta = theta - step * (sigmoid(theta) - y + self.penalty * theta)
+            theta = theta - step * (expit(theta) - y + self.penalty * theta)
         return theta
 
 
@@ -207,7 +203,7 @@ class SmallSGD:
 
     def scores(self) -> FloatArray:
         """Return the scores of the learner, shape (coins, 2^n)."""
-        return sigmoid(self.parameters())
+        return np.asarray(expit(self.parameters()))
 
     def expected(self) -> FloatArray:
         """Return the expected score for each outcome of the coins."""

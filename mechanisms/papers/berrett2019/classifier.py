@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import InequalityCheck, Labeled, PrivacyCheck
+from audit import EstimatorCheck, InequalityCheck, Labeled
 from mechanisms.estimators import PrivateClassifier, noise_source
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.law import CellStatistic, LocalVoteRelease
@@ -133,22 +133,15 @@ def default_cases() -> Cases:
         yield f"statistic of {row.tolist()}", 1.0, 1.0 + float(np.abs(found.values - wanted).max())
 
 
-def _estimator_check(name: str, learner: LocalVoteClassifier, stated: LocalVoteClassifier, users: Labeled) -> Any:
-    name, release = f"LocalVoteClassifier {name}", LocalVoteRelease(stated, users.X.shape[1])
-    return BERRETT.called(
-        name, "Theorem 2.1", learner, users, stated.epsilon, release, public=("classes",), budget=1_600
-    )
+def _called(name: str, learner: LocalVoteClassifier, users: Labeled, stated: Any = None) -> EstimatorCheck:
+    release, settings = LocalVoteRelease(stated or learner, users.X.shape[1]), {"public": ("classes",), "budget": 1_600}
+    name = f"LocalVoteClassifier {name}"
+    return BERRETT.called(name, "Theorem 2.1", learner, users, learner.epsilon, release, **settings)
 
 
-CHECKS: list[PrivacyCheck | InequalityCheck] = [
+_STATED = LocalVoteClassifier(1.0, None, (-3.0, 3.0), 2, [0, 1])
+CHECKS: list[EstimatorCheck | InequalityCheck] = [
     *BERRETT.rows(__name__),
-    _estimator_check(
-        "defaults", LocalVoteClassifier(classes=[0, 1]), LocalVoteClassifier(1.0, None, (-3.0, 3.0), 2, [0, 1]), _EIGHT
-    ),
-    _estimator_check(
-        "given parameters",
-        LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
-        LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
-        _FIVE,
-    ),
+    _called("defaults", LocalVoteClassifier(classes=[0, 1]), _EIGHT, _STATED),
+    _called("given parameters", LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]), _FIVE),
 ]

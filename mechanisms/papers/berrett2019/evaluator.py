@@ -65,11 +65,6 @@ def tabulate(distribution: Distribution, grid: Grid) -> CellTable:
     return CellTable(grid.dim, mass, signed, one, zero, np.ones(grid.cells))
 
 
-def expected_excess(distribution: Distribution, n: float, epsilon: float, grid: Grid) -> float:
-    """Return the expected excess risk of the private classifier with n users in each half; no simulation noise."""
-    return tabulate(distribution, grid).expected_excess(n, epsilon)
-
-
 def _ends(corners: FloatArray) -> FloatArray:
     """Return corners of boxes as a distribution takes them: a plain vector in one dimension."""
     return corners[:, 0] if corners.shape[1] == 1 else corners
@@ -111,7 +106,7 @@ def _leaves_the_mean(fits: FittedExcess, cell: int, level: float, replicates: in
 
 def _agreement(fits: FittedExcess, tolerance: float) -> InequalityCheck:
     most = 1 - 2 * fits.distribution.bayes_risk  # excess of the worst rule
-    bound = expected_excess(fits.distribution, fits.n, fits.epsilon, fits.grid)
+    bound = tabulate(fits.distribution, fits.grid).expected_excess(fits.n, fits.epsilon)
     name, said = f"fits and evaluator d={fits.grid.dim} eps={fits.epsilon:g}", "The mean excess is the evaluator's."
     settings: dict[str, Any] = {"losses": fits, "support": (-1e-9, most + 1e-9), "bound": bound, "budget": 4_000}
     return BERRETT.state(name, "section 2", said, None, "==", tolerance=tolerance, **settings)

@@ -110,15 +110,11 @@ class LeastFavorableFamily:
     def draw_excess(self, replicates: int, rng: np.random.Generator) -> FloatArray:
         """Draw the excess of the private classifier with fresh signs."""
         signs, half = rng.choice([-1.0, 1.0], size=(replicates, self.balls)), int(self.users) // 2
-        counts = [rng.multinomial(half, self._chances(), size=replicates)[:, :-1] for _ in range(2)]
+        masses = np.append(np.full(self.balls, self.weight), max(0.0, 1 - self.balls * self.weight))
+        counts = [rng.multinomial(half, masses / masses.sum(), size=replicates)[:, :-1] for _ in range(2)]
         ones = rng.binomial(counts[1], (1 + signs * self.bump) / 2)
         voted = noisy_statistic(counts[0], ones, (half, half), noise_scale(self.dim, self.epsilon), rng)
         return np.asarray(self.weight * self.bump * ((voted >= 0) != (signs > 0)).sum(axis=1))
-
-    def _chances(self) -> FloatArray:
-        rest = max(0.0, 1 - self.balls * self.weight)
-        chances = np.append(np.full(self.balls, self.weight), rest)
-        return np.asarray(chances / chances.sum())
 
 
 # d = 1, beta = 1, gamma = 0, L = 1, C0 = 1, and d = 2, beta = 1, gamma = 1, L = 1, C0 = 4: users, epsilon -> family

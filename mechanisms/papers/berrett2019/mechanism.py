@@ -112,17 +112,13 @@ def flip_pair(dim: int) -> tuple[Record, Record]:
     return ((0.2,) * dim, 1), ((0.2,) * dim, 0)
 
 
-def axis_points(bandwidth: float) -> FloatArray:
-    """Return grid points, their neighbors in floating point, mid-cells, and decimals that rounding puts beside them."""
-    on = np.arange(0, int(1 / bandwidth) + 1) * bandwidth
-    beside = np.r_[np.nextafter(on, 2), np.nextafter(on, -1), on + bandwidth / 2]
-    return np.unique(np.clip(np.r_[on, beside, np.arange(11) / 10, 0.25, 0.7000000000000001], 0.0, 1.0))
-
-
 def hit_cases(dim: int) -> Cases:
     """Compare the largest number of cells that hold a point with 2^d, and the smallest with 1, on a wide window."""
     for bandwidth in (0.1, 0.2, 0.25, 0.3, 0.4):
-        axis = axis_points(bandwidth)
+        # grid points, their neighbors in floating point, mid-cells, and decimals that rounding puts beside them
+        on = np.arange(0, int(1 / bandwidth) + 1) * bandwidth
+        beside = np.r_[np.nextafter(on, 2), np.nextafter(on, -1), on + bandwidth / 2]
+        axis = np.unique(np.clip(np.r_[on, beside, np.arange(11) / 10, 0.25, 0.7000000000000001], 0.0, 1.0))
         points = np.array(list(product(axis[:: max(1, len(axis) // 12)] if dim == 3 else axis, repeat=dim)))
         held = Grid(dim, bandwidth, -0.5, 1.5).hits(points).sum(axis=1)
         yield from [(f"h={bandwidth:g} most", held.max(), 2.0**dim), (f"h={bandwidth:g} least", held.min(), 1.0)]

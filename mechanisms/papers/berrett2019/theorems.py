@@ -27,7 +27,7 @@ from scipy import special
 from audit import ConsistencyCheck, RateCheck
 from mechanisms.distributions import UNIFORM, ZOO, Distribution, Line, Product, cauchy_parity, make_power, make_steps
 from mechanisms.papers.berrett2019.classifier import consistent_bandwidth, rate_bandwidth
-from mechanisms.papers.berrett2019.evaluator import CellTable, expected_excess, tabulate
+from mechanisms.papers.berrett2019.evaluator import CellTable, tabulate
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
 from mechanisms.papers.rows import BERRETT, Cases
@@ -78,13 +78,9 @@ class Slab:
         # kappa (kappa / c)^gamma gamma E|Z|^(gamma + 1) / (2 (gamma + 1)).
         gamma = self.margin_exponent
         integral = gamma * absolute_moment(gamma + 1) / (2 * (gamma + 1))
-        return 4 * self.coefficient ** (-gamma) * integral * self._kappa_power(epsilon)
-
-    def _kappa_power(self, epsilon: float) -> float:
-        """Return kappa^(1 + gamma) n^exponent."""
-        power = 1 + self.margin_exponent
-        shrink = -power * self.smoothness / (self.smoothness + self.dim)
-        return float((math.sqrt(10) * self.lipschitz) ** power * (epsilon * self.lipschitz) ** shrink)
+        shrink = -(gamma + 1) * self.smoothness / (self.smoothness + self.dim)
+        power = (math.sqrt(10) * self.lipschitz) ** (gamma + 1) * (epsilon * self.lipschitz) ** shrink
+        return float(4 * self.coefficient ** (-gamma) * integral * power)  # kappa^(1 + gamma) n^exponent is the power
 
     def users(self, half_cells: int, epsilon: float = 1.0) -> float:
         """Return n, users in each half, at which the paper's bandwidth is 1 / (2 half_cells)."""
@@ -93,10 +89,6 @@ class Slab:
     def half_cells(self, n: float, epsilon: float = 1.0) -> int:
         """Return the K whose bandwidth 1 / (2 K) is nearest to the paper's for n users in each half."""
         return max(1, round(0.5 / rate_bandwidth(n, epsilon, self.dim, self.smoothness, self.lipschitz)))
-
-    def noise_zone(self, half_cells: int) -> float:
-        """Return kappa over the largest margin at the paper's bandwidth: below 0.05 to 0.2 the rate shows."""
-        return math.sqrt(10) * self.lipschitz * (0.5 / half_cells) ** self.smoothness / self.largest_margin
 
     def excess(self, n: float, epsilon: float = 1.0, half_cells: int | None = None, factor: float = 1.0) -> float:
         """Return the expected excess risk with n users in each half; `factor` multiplies the noise."""
@@ -289,7 +281,7 @@ def theorem_cases() -> Cases:
 
 def constant_eta_excess(n: float, bandwidth: float) -> float:
     """Return the excess for eta = 0.6 on [0, 1], eps = 1: one cell when h > 1, else one cell a grid point."""
-    return expected_excess(Line(UNIFORM, make_steps([], [0.2])), n, 1.0, Grid(1, bandwidth))
+    return tabulate(Line(UNIFORM, make_steps([], [0.2])), Grid(1, bandwidth)).expected_excess(n, 1.0)
 
 
 def flat_cases(users: float | None) -> Cases:
@@ -385,7 +377,9 @@ class ExcessOf:
 def asymptotic_half_cells(setting: Slab) -> tuple[int, ...]:
     """Return the K of five sizes at which the rate of a setting should show, by the width of its noisy zone alone."""
     widest = 0.2 if setting.smoothness < 1 else 0.1 if setting.dim == 1 else 0.05
-    first = next(2**k for k in range(1, 30) if setting.noise_zone(2**k) <= widest)
+    kappa = math.sqrt(10) * setting.lipschitz  # over the bandwidth to the power beta; compared with the largest margin
+    sides = (2**k for k in range(1, 30))
+    first = next(K for K in sides if kappa * (0.5 / K) ** setting.smoothness <= widest * setting.largest_margin)
     return tuple(first * 2**k for k in range(5))
 
 

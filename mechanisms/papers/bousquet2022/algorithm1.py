@@ -25,7 +25,7 @@ from audit import AddRemove, InequalityCheck, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import PrivacyLoss, Product
 from audit.validate import open_probability, positive, real
-from mechanisms.papers.bousquet2022.tables import Pair, promise, replace_first, state
+from mechanisms.papers.bousquet2022.tables import promise, replace_first, state
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.thresholded_count import released_counts, released_law
 from mechanisms.queries import Histogram, admit, ask, distinct
@@ -129,13 +129,6 @@ def records(*counts: int) -> np.ndarray:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def substitution_pairs(level: float) -> list[Pair]:
-    """Return a pair of each type: a singleton and a new label, two large counts, a large count and a new label."""
-    # The first leaks delta / 4, the second epsilon; the third lies between and leaks both.
-    large = math.ceil(2 * level)
-    return [(data, replace_first(data, 1)) for data in (records(1, 0), records(large, large), records(large, 0))]
-
-
 @BOUSQUET.states("theorem 2.4 a new label passes with delta/4", sense="==")
 def delta_cases() -> Cases:
     """A new label passes with probability delta / 4."""
@@ -159,8 +152,11 @@ def error_cases(constant: float, epsilons: tuple[float, ...], deltas: tuple[floa
 
 def _private(epsilon: float, delta: float = 0.1) -> list[PrivacyCheck]:
     mechanism = StabilityHistogram(epsilon, delta)
-    pairs = substitution_pairs(mechanism.threshold)[: 3 if epsilon == 1 else 2]
-    large, sharp = records(math.ceil(2 * mechanism.threshold), 0), f"{WHERE}, constants computed exactly"
+    most, sharp = math.ceil(2 * mechanism.threshold), f"{WHERE}, constants computed exactly"
+    large = records(most, 0)
+    # A singleton and a new label leak delta / 4, two large counts epsilon, a large count and a new label both.
+    pairs = [(data, replace_first(data, 1)) for data in (records(1, 0), records(most, most), large)]
+    pairs = pairs[: 3 if epsilon == 1 else 2]
     grown = [(large, large[1:]), (large, np.append(large, 1))]  # one more record in a large count, and a new label
     return [
         promise("theorem 2.4 as printed", mechanism, epsilon, pairs, delta),

@@ -189,14 +189,11 @@ class DrawnElections:
         """What the hypothesis is computed from."""
         return drawn_histograms(self.learner, self.cells)
 
-    def counts(self, dataset: Labeled) -> np.ndarray:
-        """Return the counts of both histograms, shape (2, cells)."""
-        return self.histograms.counts(dataset).reshape(2, -1)
-
     def law(self, dataset: Labeled) -> Product:
         """Law of one output: independent bits."""
         chance, (epsilon, delta) = self.learner.vote_probability, (self.learner.epsilon, self.learner.delta)
-        return bit_law(np.array([chance(epsilon, delta, *pair) for pair in self.counts(dataset).T.tolist()]))
+        counts = self.histograms.counts(dataset).reshape(2, -1)
+        return bit_law(np.array([chance(epsilon, delta, *pair) for pair in counts.T.tolist()]))
 
 
 def in_cells(counts: Sequence[tuple[int, int]], places: Any) -> Labeled:

@@ -204,14 +204,6 @@ def range_cases() -> Cases:
     ]
 
 
-def most_hits(distances: np.ndarray, epsilon: float) -> float:
-    """Return the largest mean success of all label-private learners on K targets, by linear programming."""
-    # `distances`, shape (K, K), are the points that two targets label differently.
-    size = len(distances)
-    found = linprog(np.full(size, -1 / size), np.exp(-epsilon * distances), np.ones(size), bounds=(0, 1))
-    return float(-found.fun)
-
-
 def draw_misses(
     words: WordClass, records: int, epsilon: float, replicates: int, rng: np.random.Generator
 ) -> FloatArray:
@@ -220,7 +212,10 @@ def draw_misses(
     # them label as many points differently as their atoms occur.
     masses, others = np.full(words.letters, words.weights[-1] / 2), 1 - np.eye(words.letters)
     tables = rng.multinomial(records, np.r_[masses, 1 - masses.sum()], size=replicates)[:, :-1]
-    return np.array([1 - most_hits((counts[:, None] + counts) * others, epsilon) for counts in tables])
+    # By linear programming, the largest mean success of all label-private learners.
+    weights = [np.exp(-epsilon * (counts[:, None] + counts) * others) for counts in tables]
+    cost, ones = np.full(words.letters, -1 / words.letters), np.ones(words.letters)
+    return np.array([1 + linprog(cost, each, ones, bounds=(0, 1)).fun for each in weights])
 
 
 def separator_hits(dim: int, epsilon: float, accuracy: float, m: int, share: float = 1.0) -> float:

@@ -156,13 +156,9 @@ class TwoStageEncoder(ResponseEncoder):
         released = np.empty(len(labels), dtype=np.int64)
         released[first] = self.release(labels[first], rng)
         priors = self.priors(points[first], released[first], points[second], seed)
-        released[second] = self.response.release_under(labels[second], priors, rng)
+        response = PriorResponseEncoder(self.n_classes, self.epsilon, prior=np.ones(self.n_classes))
+        released[second] = response.release_under(labels[second], priors, rng)
         return released
-
-    @property
-    def response(self) -> PriorResponseEncoder:
-        """The mechanism of the second stage."""
-        return PriorResponseEncoder(self.n_classes, self.epsilon, prior=np.ones(self.n_classes))
 
     def priors(self, points: FloatArray, released: NDArray[np.int64], asked: FloatArray, seed: int) -> FloatArray:
         """Return the first model's predictions at the points asked, from released labels alone, shape (m, K)."""
