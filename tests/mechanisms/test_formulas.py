@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import integrate, stats
 
 from audit import Labeled
 from mechanisms.papers.bassily2018 import accuracy, noise
@@ -17,22 +17,16 @@ from mechanisms.papers.berrett2019.mechanism import noise_scale as array_scale
 from mechanisms.papers.bousquet2022 import algorithm1, cells, grids, spaces, theorem4_10
 from mechanisms.papers.bousquet2022.algorithm5 import pair_probability, vote_probability_of_two
 from mechanisms.papers.chaudhuri2011 import sample_sizes, separators
-from mechanisms.papers.chaudhuri2011.a1 import A1
-from mechanisms.papers.chaudhuri2011.classifier import cover_accuracy
 from mechanisms.papers.chaudhuri2011.stumps import StumpClass
 from mechanisms.papers.chaudhuri2011.thresholds import ThresholdClass
-from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, PriorResponseEncoder, ResponseEncoder
-from mechanisms.papers.zhao2024.classifier import neighbors_for
+from mechanisms.papers.zhao2024.baselines import ResponseEncoder
 from mechanisms.papers.zhao2024.vector import VectorEncoder
 from mechanisms.parts import vote
-from mechanisms.parts.exponential import choice_probabilities
-from mechanisms.parts.sparse_vector import Noise, epoch_masses
-from mechanisms.parts.thresholds import best_thresholds, wrong_votes
+from mechanisms.parts.sparse_vector import Noise
 
 log, e = math.log, math.e
 RUN = Noise(1.7, 6.0, 4)
 EXAMPLES = np.random.default_rng(3).random(40)
-SIGNS = np.where(np.random.default_rng(4).random(40) < EXAMPLES, 1, -1)
 CUTS = np.array([0.0, 0.21, EXAMPLES[5], 0.8, 1.0])
 
 
@@ -72,16 +66,6 @@ def label_error(m, epsilon, a, beta, noise, V):
     return ((root + math.sqrt(root**2 + 4 * B)) / 2) ** 2
 
 
-def majority_chance(n, p, q, epsilon):
-    """Return P(s + Lap(1 / epsilon) > 0), s half of ones minus zeros in a cell of mass p and label-1 mass q."""
-    total = 0.0
-    for ones in range(n + 1):
-        for zeros in range(n + 1 - ones):
-            chance = stats.multinomial.pmf([ones, zeros, n - ones - zeros], n, [q, p - q, 1 - p])
-            total += chance * stats.laplace.sf(-(ones - zeros) / 2, scale=1 / epsilon)
-    return total
-
-
 def elected(epsilon, delta, count, ones, pairs):
     """Return P(vote = 1) of Algorithm 5, or of Remark 1.8, by draws."""
     rng, b = np.random.default_rng(8), 2 / epsilon
@@ -104,9 +88,6 @@ FORMULAS = {
         LocalVoteClassifier(1.3)._grid(901, 2).bandwidth,
         (450 * 1.69) ** (-1 / 8),
     ),
-    "neighbors": lambda: (neighbors_for(10**5, 2.0, 7), math.ceil(2 * log(140) / math.tanh(0.5) ** 2)),
-    "neighbors of few": lambda: (neighbors_for(900, 0.1, 7), 60),
-    "fewest neighbors": lambda: (neighbors_for(3, 0.1, 7), 3),
     "sparse noise": lambda: (noise.sparse_noise(0.7, 0.01, 3, 5.0).lam, math.sqrt(96 * log(100)) / 0.7),
     "printed lam": lambda: (noise.printed(0.7, 0.01, 3, 50).lam, math.sqrt(96 * log(200)) / 0.7),
     "printed threshold": lambda: (
@@ -139,7 +120,6 @@ FORMULAS = {
         noise.run_delta(RUN, 2.0, 9, 2.0, 1.0),
         composed(2.0, 4 / 1.7, 4) + 1 - (1 - tail_of_two(5.0, 1.7)) ** 4,
     ),
-    "epoch": lambda: (epoch_masses(RUN, [2.0, 1e9, 3.0])[0], 1 - tail_of_two(4.0, 1.7)),
     "teachers": lambda: (
         printed_teachers(0.7, 0.01, 3, 50, 0.05, 3),
         math.ceil(136 * log(600 / 0.01) * math.sqrt(3 * log(200)) / 0.7),
@@ -166,10 +146,6 @@ FORMULAS = {
         sample_sizes.uniform_deviation(3e4, 0.05, 2),
         (16 * log(e * 3e4) + 4 * log(80)) / 3e4,
     ),
-    "cover accuracy": lambda: (
-        agnostic(0.02, cover_accuracy(60_000, 0.02, StumpClass(5)), 0.1, 0, math.log2(20))[1],
-        60_000,
-    ),
     "cover of thresholds": lambda: (ThresholdClass().packing_cover(0.09), (np.arange(6) + 0.5) / 6),
     "cover of a circle": lambda: (separators.LinearSeparatorClass(2).cover_size(0.3), 4),
     "cap": lambda: (
@@ -180,10 +156,6 @@ FORMULAS = {
         separators.band_mass(6, 0.3),
         integral(lambda t: (1 - t * t) ** 1.5, -0.3, 0.3) / integral(lambda t: (1 - t * t) ** 1.5, -1, 1),
     ),
-    "mistakes of thresholds": lambda: (
-        ThresholdClass().mistakes(CUTS, Labeled(EXAMPLES, SIGNS)),
-        [np.sum(np.where(t <= EXAMPLES, 1, -1) != SIGNS) for t in CUTS],
-    ),
     "disagreement of thresholds": lambda: (
         ThresholdClass().sample_disagreement(CUTS[2], CUTS, EXAMPLES),
         [np.mean((CUTS[2] <= EXAMPLES) != (t <= EXAMPLES)) for t in CUTS],
@@ -192,15 +164,9 @@ FORMULAS = {
         separators.LinearSeparatorClass(3).reference_disagreement([[1.0, 0, 0]], [[0.6, 0.8, 0], [-1, 0, 0]]),
         [[math.acos(0.6) / math.pi, 1]],
     ),
-    "public points": lambda: (theorem4_10.public_size(0.2, 0.05, 3), math.ceil(24 * log(100) / 0.2)),
     "labeled records": lambda: (
         theorem4_10.labeled_size(0.2, 0.05, 0.7, 3),
         math.ceil(2 * math.ceil(24 * log(100) / 0.2) / 0.7),
-    ),
-    "vote": lambda: (cells.vote_probability(0.7, [-1.5, 0.0, 2.0]), stats.laplace.sf([1.5, 0, -2.0], scale=1 / 0.7)),
-    "mean vote": lambda: (
-        cells.mean_vote(9, np.array([0.3, 0.9]), np.array([0.2, 0.1]), 1.4),
-        [majority_chance(9, 0.3, 0.2, 1.4), majority_chance(9, 0.9, 0.1, 1.4)],
     ),
     "visits": lambda: (
         cells.visits_at_most(2, 9, np.array([0.2, 0.5])),
@@ -212,18 +178,11 @@ FORMULAS = {
     ),
     "binomial": lambda: (cells.log_binomial(9, np.array([0, 4, 9]), 0.3), stats.binom.logpmf([0, 4, 9], 9, 0.3)),
     "likely counts": lambda: (cells.likely_counts(10**6, 0.5)[[0, -1]], [10**6 // 2 - 6012, 10**6 // 2 + 6012]),
-    "cuts": lambda: (grids.UnitGrid(2, 0.3).cuts, 4),
-    "cuts of a third": lambda: (grids.UnitGrid(2, 1 / 3).size, 9),
-    "cube of a point": lambda: (grids.UnitGrid(2, 0.3).cell_of(np.array([[0.95, 0.31], [1.0, 0.0]])), [13, 12]),
-    "cube with a shift": lambda: (grids.index_of(np.array([[-0.4, 0.74]]), 0.5, 0.25), [[-1, 1]]),
-    "entries": lambda: (grids.CubeTable.for_records(2, 10**4, most=50).size, 10**4),
-    "entries of few": lambda: (grids.CubeTable.for_records(2, 10**4).size, 100),
     "edges": lambda: (grids.edges_within(1.0, 0.4, 0.1), [-1.3, -0.9, -0.5, -0.1, 0.3, 0.7, 1.1]),
     "grid": lambda: (
         (Grid(2, 0.3, -0.5, 1.1).first, Grid(2, 0.3, -0.5, 1.1).last, Grid(2, 0.3, -0.5, 1.1).cells),
         (-2, 4, 49),
     ),
-    "nearest": lambda: (Grid(2, 0.3, -0.5, 1.1).nearest([[0.16, -0.4]]), [3 * 7 + 1]),
     "packing of a circle": lambda: (spaces.Circle().packing(0.3).centers.ravel(), [0, 1 / 3, 2 / 3]),
     "arcs": lambda: (spaces.Circle().distances(np.array([[0.9]]), np.array([[0.2], [0.5]])), [[0.3, 0.4]]),
     "packing of a cube": lambda: (spaces.Cube(1).packing(0.4).centers.ravel(), [0, 0.4, 0.8]),
@@ -232,14 +191,7 @@ FORMULAS = {
     "dyadic": lambda: ([float(spaces.fraction(k)) for k in (0, 1, 4, 5, 20)], [0, 0, 1.5, 0, 3.75]),
     "gap": lambda: (vote.gap(np.array([[9, 4, 2], [3, 3, 1]])), [5, 0]),
     "safe": lambda: (vote.safe_distance(np.array([[9, 4, 2], [9, 3, 2], [3, 3, 1], [4, 3, 0]])), [2, 2, 0, 0]),
-    "exact": lambda: (vote.exact_distance(np.array([[9, 4, 2], [4, 9, 2]])), [2, 2]),
     "counted votes": lambda: (vote.count_votes(np.array([[0, 3], [3, 3], [1, 0]]), 4), [[1, 1, 0, 1], [1, 0, 0, 2]]),
-    "choice": lambda: (choice_probabilities([3.0, 1.0, 1.5], 0.7), special.softmax([-2.1, -0.7, -1.05])),
-    "best threshold": lambda: (best_thresholds(np.array([[0.9, 0.1, 0.4, 0.6]]), np.array([[1, 0, 0, 1]])), [0.5]),
-    "wrong votes": lambda: (
-        wrong_votes(np.array([0.3, 0.6, 0.7]), np.array([0.2, 0.4, 0.5, 0.65, 0.9]), 0.5),
-        [0, 1, 2, 1, 0],
-    ),
     "shares of bits": lambda: (
         VectorEncoder(4, 1.6).shares(np.array([[1 / (1 + e**0.8), 1 / (1 + e**-0.8)]])),
         [[0, 1]],
@@ -248,10 +200,6 @@ FORMULAS = {
         ResponseEncoder(4, 1.6).shares(np.array([[1.0, math.exp(1.6)]]) / (math.exp(1.6) + 3)),
         [[0, 1]],
     ),
-    "delta of a vector": lambda: (VectorEncoder(4, 1.6).delta(0.7), (1 - math.exp(-0.9)) / (1 + math.exp(-0.8)) ** 2),
-    "noise of one hot": lambda: (LaplaceEncoder(4, 0.3).scale, 2 / 0.3),
-    "kept classes": lambda: (PriorResponseEncoder(4, 2.0, prior=(1, 4, 6, 1)).kept_classes, [2, 1]),
-    "log cover": lambda: (A1(0.7, 0.2, beta=0.05).log_cover(4_000), min(4_000 / 800 - log(80), 0.7 * 100 - log(40))),
 }
 
 
