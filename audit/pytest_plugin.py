@@ -180,7 +180,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     folder = config.getoption("--dp-report")
     if folder is not None:
         report = Report(results, session.significance, session.budget, session.seed, confirmation=session.confirmation)
-        terminalreporter.write_line(f"certificate: {report.save(folder)}")
+        try:
+            terminalreporter.write_line(f"certificate: {report.save(folder)}")
+        except AuditError as error:
+            pytest.exit(f"--dp-report: {error}", pytest.ExitCode.USAGE_ERROR)
 
 
 def _audits(item: pytest.Item) -> bool:

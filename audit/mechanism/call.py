@@ -221,6 +221,10 @@ def per_call(function: Callable[..., Any]) -> PerCall:
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
         awaited = f"audit.per_call(lambda data: asyncio.run({name_callable(function)}(data)))"
         raise InvalidArgument(f"`function` must return an output, not a coroutine: write {awaited}")
+    if inspect.isclass(function) and any("__call__" in vars(base) for base in function.__mro__):
+        raise InvalidArgument(
+            f"`function` is the class {function.__qualname__}: give an object, as {function.__qualname__}(...)"
+        )
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some compiled callables have no signature

@@ -117,6 +117,15 @@ def test_impossible_options_are_refused(pytester, option):
     outcome.stderr.fnmatch_lines([f"*{option.split('=')[0]}*must*"])
 
 
+def test_a_report_that_cannot_be_written_ends_the_session_in_words(pytester):
+    pytester.makefile("", taken="a file where the folder should be")
+    outcome = pytester.runpytest_subprocess("--dp-report", "taken", "--dp-budget", "2e4", pytester.makepyfile(SUITE))
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines(["Exit: --dp-report: taken cannot be written: *choose another folder*"])
+    outcome.stdout.no_fnmatch_line("*INTERNALERROR*")
+    outcome.stdout.fnmatch_lines(["FAILED *test_leaks*"])
+
+
 MARKED = f"""{HEAD}
 pytestmark = pytest.mark.dp_audit(budget="quick", seed=7)
 

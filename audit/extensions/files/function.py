@@ -17,9 +17,13 @@ from audit.extensions.files.commands import run_one, take_claim
 from audit.extensions.files.tables import is_table, read_rows
 
 
-@click.command("check", epilog="Example: dp-audit check mylib:count --epsilon 1 --left '[0, 0]' --right '[0, 1]'")
+@click.command(
+    "check",
+    options_metavar="--left JSON --right JSON [OPTIONS]",
+    epilog="Example: dp-audit check mylib:count --epsilon 1 --left '[0, 0]' --right '[0, 1]'",
+)
 @click.argument("target", metavar="MODULE:FUNCTION")
-@click.option("--left", metavar="JSON", help="A dataset, as in '[0, 0]', or a file: left.csv, @left.json.")
+@click.option("--left", metavar="JSON", help="A dataset, as in '[0, 0]', or a file: left.csv, left.json.")
 @click.option("--right", metavar="JSON", help="Its neighbor.")
 @click.option(
     "--datasets",
@@ -44,7 +48,7 @@ def function_command(
     target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, frames: bool,
     claim: claims.Claim, budget: Any, significance: float, seed: int, timeout: float, **shown: Any,
 ) -> int:  # fmt: skip
-    """Audit one function on two neighboring datasets, LEFT and RIGHT.
+    """Audit one function on two neighboring datasets, --left and --right.
 
     The function takes (dataset), (dataset, rng) or (dataset, size, rng), and returns one output, or `size` of them.
     A table with several columns is a list of dicts, one for each row.
@@ -106,12 +110,14 @@ def read_dataset(text: str, option: str) -> Any:
     path = Path(text.removeprefix("@"))
     if is_table(path):
         return read_rows(path)
+    is_file = text.startswith("@") or path.suffix.lower() == ".json"
     try:
-        return json.loads(path.read_text(encoding="utf-8") if text.startswith("@") else text)
+        return json.loads(path.read_text(encoding="utf-8") if is_file else text)
     except OSError as error:
         raise InvalidArgument(f"{option}: {path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise InvalidArgument(f"{option} must be JSON, as in '[0, 0]', or a file, got {text!r}") from error
+        held = f"{path}, which holds none: {error}" if is_file else repr(text)
+        raise InvalidArgument(f"{option} must be JSON, as in '[0, 0]', or a file, got {held}") from error
 
 
 def are_of_other_lengths(left: Any, right: Any) -> bool:

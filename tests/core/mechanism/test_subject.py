@@ -149,6 +149,21 @@ def test_a_method_of_a_class_names_the_object_that_is_missing():
         per_call(Counter.count)
 
 
+def test_a_class_whose_objects_are_called_is_not_taken_for_its_objects():
+    """A class makes outputs, too; one with `__call__` would be audited as one that releases its dataset."""
+
+    class Counter:
+        def __init__(self, epsilon):
+            self.epsilon = epsilon
+
+        def __call__(self, rows, rng):
+            return len(rows) + rng.laplace(scale=1 / self.epsilon)
+
+    with pytest.raises(AuditError, match=r"is the class .*Counter: give an object, as .*Counter\(\.\.\.\)"):
+        per_call(Counter)
+    assert per_call(Counter(1.0)).takes_rng
+
+
 def test_a_service_that_does_not_answer_is_asked_once():
     """Each further request might take as long."""
     requests = []

@@ -26,6 +26,7 @@ total = Sum()
 def module(tmp_path, monkeypatch):
     (tmp_path / "sums_of_a_user.py").write_text(MODULE)
     (tmp_path / "left.json").write_text("[0, 0]")
+    (tmp_path / "cut.json").write_text("[0, ")
     (tmp_path / "left.csv").write_text("name,spent\nann,0\nbob,0\n")
     (tmp_path / "right.csv").write_text("name,spent\nann,0\nbob,1\n")
     monkeypatch.chdir(tmp_path)
@@ -47,6 +48,7 @@ PAIR = "--left", "[0, 0]", "--right", "[0, 1]"
         ("sums_of_a_user.py:single", PAIR),
         ("sums_of_a_user:total.release", PAIR),
         ("sums_of_a_user:batch", ("--left", "@left.json", "--right", "[0, 1]")),
+        ("sums_of_a_user:batch", ("--left", "left.json", "--right", "[0, 1]")),
         ("sums_of_a_user:array", (*PAIR, "--arrays")),
         ("sums_of_a_user:length", ("--relation", "add/remove", "--left", "[0]", "--right", "[0, 0]")),
         ("sums_of_a_user:length", ("--relation", "add-remove", "--left", "[0]", "--right", "[0, 0]")),
@@ -84,6 +86,8 @@ def test_a_search_finds_the_pair_and_prints_it():
         ("no_such_module_here:f", PAIR, "cannot be imported"),
         ("sums_of_a_user:batch", ("--left", "0,0", "--right", "[0]"), "must be JSON, as in"),
         ("sums_of_a_user:batch", ("--left", "@no.json", "--right", "[0]"), "no.json cannot be read"),
+        ("sums_of_a_user:batch", ("--left", "no.json", "--right", "[0]"), "no.json cannot be read"),
+        ("sums_of_a_user:batch", ("--left", "cut.json", "--right", "[0]"), "got cut.json, which holds none: Expecting"),
         ("sums_of_a_user:batch", ("--left", "[0]"), "or --datasets STRATEGY"),
         ("sums_of_a_user:length", ("--left", "[0]", "--right", "[0, 0]"), "add --relation add/remove"),
         ("sums_of_a_user:batch", ("--datasets", "list(floats())"), "must be a strategy"),
@@ -92,3 +96,9 @@ def test_a_search_finds_the_pair_and_prints_it():
 def test_a_slip_is_named(target, arguments, said):
     with pytest.raises((AuditError, click.UsageError), match=said):
         called(target, *arguments)
+
+
+def test_two_files_as_arguments_are_answered_with_the_options_of_the_datasets():
+    with pytest.raises(click.UsageError) as refused:
+        called("sums_of_a_user:batch", "left.csv", "right.csv")
+    assert "--left JSON --right JSON" in refused.value.ctx.get_usage()
