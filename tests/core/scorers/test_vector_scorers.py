@@ -18,11 +18,21 @@ from audit.outputs.encode import encode
 from audit.scorers import Training
 from audit.scorers.base import Layout
 from audit.scorers.flags import _fit_block, count_flags
-from audit.scorers.rows import Coordinates, MedianDistances, nearness
+from audit.scorers.rows import Coordinates, MedianDistances, all_finite, finite_or_zero, nearness
 from audit.scorers.vectors import Feature, _hidden_dependence, pairs_that_differ, separation
 from tests.core.scorers.exact_value import value_of
 
 BUDGET = 6_000
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_are_not_finite_are_zeros_of_a_score():
+    for odd in ([np.inf, -np.inf], [np.nan, 1.0], [-np.inf, 2.0]):
+        rows = np.array([odd, [3.0, -4.0]])
+        assert not all_finite(rows)
+        np.testing.assert_array_equal(finite_or_zero(rows), np.where(np.isfinite(rows), rows, 0.0))
+    large = np.full((2, 9), 1e308)
+    np.testing.assert_array_equal(finite_or_zero(large), large)
 
 
 def xor_of_bits(data, size, rng):

@@ -81,6 +81,19 @@ def test_every_conversation_is_counted():
     assert audited(Counted, [("ask", 0, 0.1)] * 3, budget=400).samples == len(opened) > 0
 
 
+@pytest.mark.parametrize(("chance", "step", "shown"), [(1.0, 1, "0"), (1.0, -1, "1"), (0.5, 1, "1"), (0.5, -1, "1")])
+def test_the_conversation_that_is_shown_was_held_on_the_side_of_the_witness(chance, step, shown):
+    """The answer is 1 on one dataset, with a chance: the event is 0 where it leads the left one, else 1."""
+
+    class Open(Budget):
+        def ask(self, row, epsilon):
+            return float(self.data[row] * (self.rng.random() < chance))
+
+    result = check_interactive(Open, CLAIM, [PAIRS[0][::step]], analyst=[("ask", 0, 0.5)], budget=1_000, workers=0)
+    (transcript,) = [way for way in result.evidence.ways if isinstance(way, Transcript)]
+    assert transcript.turns[0].answer == shown
+
+
 def test_an_object_that_is_answered_is_asked_in_turn():
     class Door(Budget):
         def child(self):

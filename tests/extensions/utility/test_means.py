@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.extensions.utility.means import LogGrid, Region, _lowest
+from audit.extensions.utility.means import LogGrid, Region, _LogWealth, _lowest
 from audit.statistics.bounds import summarize
 
 
@@ -146,6 +146,20 @@ def test_no_mean_has_less_wealth_than_the_least(unit, high):
     means = np.append(np.geomspace(1e-3, 1 / 1e-3, 200_001) * place, 1e9 * unit)
     lowest = sample.log_wealth(means[means <= unit * high]).min()
     assert lowest - 1e-5 <= least <= lowest
+
+
+@pytest.mark.parametrize("mean", [0.1, 0.5, 0.83])
+def test_the_wealth_between_two_means_is_the_less_of_both_but_beside_the_least(mean):
+    """Only in the cell where it is least, and in those next to it, does the bound have to be lower."""
+    losses = np.random.default_rng(7).random(4_000) < mean
+    sample = summarize(losses[:500].astype(float), losses[500:].astype(float), (0.0, 1.0), 0.02)
+    place, least = _lowest(sample)
+    wealth = _LogWealth(sample, place, least, 12.0)
+    ends = sample.log_wealth(np.exp(wealth.grid))
+    lower = np.flatnonzero(wealth.between != np.minimum(ends[1:], ends[:-1]))
+    cell = np.searchsorted(np.exp(wealth.grid), place) - 1
+    assert lower.tolist() == [cell - 1, cell, cell + 1]
+    assert (wealth.between[lower] == least).all()
 
 
 def test_a_mean_that_may_be_zero_is_not_bounded():

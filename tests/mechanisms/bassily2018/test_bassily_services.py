@@ -117,6 +117,12 @@ def test_histograms(bins, scores, first, second):
     assert shifted[0].tolist() == second
 
 
+def test_scores_in_single_precision_are_binned_as_the_numbers_that_they_are():
+    scores = np.arange(11, dtype=np.float32)[:, None] / 10  # .3 is above .3 there, and .7 below
+    for found, wanted in zip(histograms(scores, 10), histograms(scores.astype(float), 10), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_a_single_bin_never_fails():
     (codes, near), _ = both_tests(np.full((5, 1), 0.3), 1)
     assert (codes.tolist(), np.isinf(near).all()) == ([1], True)
