@@ -104,6 +104,23 @@ def test_the_exact_law_of_finite_randomness_has_its_delta():
     assert result.loss_delta(0.05) == pytest.approx(0.5 + result.delta)
 
 
+def test_few_followed_runs_are_enough_where_all_move_alike(monkeypatch):
+    calls = []
+
+    def noisy(d, rng):
+        calls.append(d)
+        return d.sum() + rng.laplace()
+
+    counted = []
+    for enough in (4, 2):
+        monkeypatch.setattr(engine, "_ALIKE", enough)
+        calls.clear()
+        assert follow(audit.per_call(noisy), ZERO, ONE, epsilon=1.0, runs=60).shift == "constant"
+        counted.append(len(calls))
+    assert counted[0] == counted[1] + 2 * 2 * 4  # runs, directions, and four calls to follow one run
+    assert counted[0] < 4 * 60 + 100
+
+
 def test_delta_by_hand():
     """Clopper and Pearson at 0.025: R, binom.test(10, 100), upper end; and 1 - 0.025^(1/100).
 
