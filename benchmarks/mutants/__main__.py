@@ -12,7 +12,7 @@ line by the stored map, the fastest first, or where none does by those that name
 by the checks that the file lists; a hand-made one names its tests, or checks by "checks MODULE PATTERN". A test that
 fails there counts if it passes in the untouched copy, written in the same way; a check counts if it ends with FAIL in
 place of PASS, or with PASS in place of FAIL. INCONCLUSIVE never counts, nor does a change by which tests never end: it
-is counted apart. The exit status is 1 if a change survives.
+is counted apart, as one that nothing notices for a reason in `reasons.toml`. The exit status is 1 if another survives.
 """
 
 from __future__ import annotations
@@ -249,6 +249,13 @@ def read_hand_made(names: list[str]) -> Iterator[Mutant]:
         yield Mutant(name, row["file"], text.replace(row["old"], row["new"]), text, tests)
 
 
+@functools.cache
+def read_reasons() -> dict[tuple[str, str, str], str]:
+    """Return why drawn changes go unnoticed, by file and line before and after."""
+    rows = tomllib.loads((Path(__file__).parent / "reasons.toml").read_text())["change"]
+    return {(row["file"], row["before"], row["after"]): row["reason"] for row in rows}
+
+
 def _split(selection: str) -> tuple[str, ...]:
     """Return the arguments for pytest, or "checks", a module and a pattern."""
     if selection.startswith("checks "):
@@ -277,8 +284,9 @@ def main() -> None:
         copy = Copy(Path(folder))
         for mutant in mutants:
             started, killer = time.monotonic(), copy.find_killer(mutant)
-            end = {None: "SURVIVED", ENDLESS: "ENDLESS "}.get(killer, "noticed ")
-            print(f"{end} {mutant.name}: {killer or ''} ({time.monotonic() - started:.0f} s)", flush=True)
+            reason = None if killer else read_reasons().get(mutant.place)
+            end = "EXPECTED" if reason else {None: "SURVIVED", ENDLESS: "ENDLESS "}.get(killer, "noticed ")
+            print(f"{end} {mutant.name}: {killer or reason or ''} ({time.monotonic() - started:.0f} s)", flush=True)
             ends[end.strip()] += 1
     print(*(f"{count} of {len(mutants)} {end}" for end, count in ends.items()), sep=", ")
     raise SystemExit(bool(ends["SURVIVED"]))

@@ -32,6 +32,12 @@ class Mutant:
     tests: tuple[tuple[str, ...], ...] = ()
     lines: range = range(0)
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """The file, and its first line that changes, before and after."""
+        lines = zip(self.before.splitlines(), self.text.splitlines(), strict=False)
+        return self.file, *next((one.strip(), other.strip()) for one, other in lines if one != other)
+
 
 def list_changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
     """Yield the changes of one node: the object, its field, and the new value."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 from statsmodels.stats.proportion import proportion_confint
 
 from audit import AuditError
@@ -265,6 +265,24 @@ REFUSED = [
 def test_refusals_name_the_argument_and_show_the_value(name, call):
     with pytest.raises(AuditError, match=rf"^`{name}` must \w+.*, got .+ \(\w+\)$"):
         call()
+
+
+@pytest.mark.parametrize("inflation", [1.0, 1.7, 4.0])
+def test_dependence_lowers_a_bound_of_epsilon_alike_at_every_delta(inflation):
+    """At a delta by which no guess is replaced, the bound is that of no delta."""
+    seed, outcome = np.random.SeedSequence(3), symmetric(900, 100, 50)
+    plain, tiny = (game_epsilon_lower_bound(outcome, delta, 0.01, seed, inflation) for delta in (0.0, 1e-12))
+    wanted = stats.beta.ppf(0.01, 900 / inflation, 100 / inflation + 1)
+    assert plain == pytest.approx(special.logit(wanted), rel=1e-9)
+    assert tiny == pytest.approx(plain, rel=1e-9)
+
+
+@for_each(product((0, 3, 9), repeat=4), str)
+def test_the_side_that_leads_has_the_event_that_is_further_ahead(left_plus, left_minus, right_plus, right_minus):
+    game = GameCounts(left_plus, left_minus, 7, right_plus, right_minus, 1)
+    assert game.leads_left == (left_plus - right_plus >= right_minus - left_minus)
+    assert (game.correct, game.wrong, game.abstained) == (left_plus + right_minus, left_minus + right_plus, 8)
+    assert (game.runs, game.runs_on_left) == (game.correct + game.wrong + 8, left_plus + left_minus + 7)
 
 
 def test_dependence_divides_all_guesses_of_a_bound_of_delta():
