@@ -221,6 +221,7 @@ def test_only_a_generator_of_its_own_keeps_a_mechanism_in_this_process(mechanism
     allowance = replace(Allowance.of(1_000, 0.05, 0), place=there)
     session = Session(Subject(mechanism), PrivacyTerms(CLAIM), PAIRS, "fixed", allowance, pace=1.0)
     assert session.place == (HERE if is_here else there)
+    assert replace(session, confirms=True).place == HERE  # it is shorter than the start of a process
 
 
 def test_ample_time_costs_no_significance():

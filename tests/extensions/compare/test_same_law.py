@@ -9,6 +9,7 @@ probability below 1e-7.
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from audit.errors import InvalidArgument
 from audit.execution.seeds import Stream
@@ -137,6 +138,10 @@ def test_by_hand():
     assert (found.count, found.mean) == (4, 1.0)
     assert found.standard_error == pytest.approx(np.sqrt(1.5) / 2)
     assert found.median_interval == (0.0, 3.0)
+    for size in (9, 40, 1_000):
+        values = np.random.default_rng(size).exponential(size=size)
+        interval = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
+        assert errors_of(outputs(values), 0).median_interval == pytest.approx(tuple(interval))
     vectors = errors_of(outputs(np.array([[1.0, 5.0], [0.0, 4.0]])), np.array([0, 4]))
     assert vectors.mean == 0.5
 

@@ -184,6 +184,15 @@ def test_the_bound_needs_all_smaller_epsilons_refuted():
     assert time_uniform_lower_bound(outcome, 0.001) == 0.0
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 6.0, 50.0])
+def test_a_grid_holds_the_claim_and_reaches_three_times_as_far(epsilon):
+    grid = epsilon_grid(epsilon)
+    assert epsilon in grid
+    assert (np.diff(grid) > 0).all()
+    assert grid[0] == 0.25 * epsilon
+    assert grid[-1] == pytest.approx(max(epsilon + 12, 3 * epsilon))
+
+
 EPSILONS = (0.0, 0.1, 1.0, 3.0)
 DELTAS = (0.0, 1e-5, 0.1, 0.3)
 POSTERIORS = np.array([1e-9, 0.02, 0.2, 0.4, 0.5, 0.6, 0.8, 0.98, 1 - 1e-9])

@@ -438,6 +438,21 @@ def test_errors_of_two_candidates_are_those_of_the_exponential_mechanism():
     assert theorem4_11.ATOM not in beside
 
 
+def test_a_density_reads_the_unlabeled_records_alone_and_shares_no_seed_with_the_concept(monkeypatch):
+    seen = []
+    for kind in (CubeDensity, SemiPrivateLearner):
+
+        def fit(self, *given, own=kind.fit):
+            seen.append((self.random_state, len(given[0]), self.epsilon))
+            return own(self, *given)
+
+        monkeypatch.setattr(kind, "fit", fit)
+    y = np.r_[0, 1, 1, np.full(40, -1)]
+    SemiSupervisedLearner(THRESHOLDS, 1.3, 0.1, 30, random_state=5).fit(np.linspace(0, 1, 43)[:, None], y)
+    assert [part[1:] for part in seen] == [(40, 1.3), (3, 1.3)]
+    assert seen[0][0] != seen[1][0]
+
+
 class Labelings:
     """All labelings of three intervals, as a class that the learner enumerates."""
 
