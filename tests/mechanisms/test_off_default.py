@@ -355,6 +355,16 @@ def test_gaussian_noise_by_its_formula():
         assert [law.scale for law in mechanism.law(ROWS).laws] == [mechanism.deviation] * 3
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.7])
+def test_the_gaussian_loss_of_several_sums_is_that_of_their_distance(epsilon):
+    """Balle & Wang 2018, equation 6, of sums that move by .5, 1 and .5; by the law of the outputs as well."""
+    mechanism = GaussianMechanism(column_sums, 2.0, 0.7, 0.01)
+    moved = math.sqrt(1.5) / mechanism.deviation
+    tails = [stats.norm.cdf(sign * moved / 2 - epsilon / moved) for sign in (1, -1)]
+    for loss in (mechanism.privacy_loss(ROWS, FAR), mechanism.law(ROWS).loss_against(mechanism.law(FAR))):
+        assert loss.delta(epsilon) == pytest.approx(tails[0] - math.exp(epsilon) * tails[1], rel=1e-6)
+
+
 def test_queries_and_scores_in_loops():
     data = [-4.0, 1.25, 3.0, 99.0]
     assert BoundedSum(-1.0, 5.0)(data) == -1 + 1.25 + 3 + 5

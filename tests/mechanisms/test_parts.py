@@ -133,6 +133,7 @@ def test_exact_distance_is_that_of_a_search(voters, classes):
             seen |= level
             steps += 1
         assert exact_distance(np.array([start]))[0] == steps - 1
+        assert winner(np.array(start)) == list(start).index(max(start))
 
 
 def test_votes_and_pairs():

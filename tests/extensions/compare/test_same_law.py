@@ -142,8 +142,8 @@ def test_by_hand():
         values = np.random.default_rng(size).exponential(size=size)
         interval = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
         assert errors_of(outputs(values), 0).median_interval == pytest.approx(tuple(interval))
-    vectors = errors_of(outputs(np.array([[1.0, 5.0], [0.0, 4.0]])), np.array([0, 4]))
-    assert vectors.mean == 0.5
+    vectors = errors_of(outputs(np.array([[1.0, 6.0], [0.0, 4.0]])), np.array([0, 4]))
+    assert vectors.mean == 0.75
 
 
 @pytest.mark.parametrize(
