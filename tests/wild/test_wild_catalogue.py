@@ -2,6 +2,7 @@
 
 import ast
 import datetime
+import importlib
 import sys
 import tomllib
 from types import SimpleNamespace
@@ -105,6 +106,15 @@ def imported_by(path):
 @for_each(sorted(CATALOGUE.rglob("serve*.py")))
 def test_what_runs_in_the_environments_does_not_import_the_auditor(path):
     assert not imported_by(path) & {"audit", "wild", "mechanisms"}
+
+
+@for_each(sorted(CATALOGUE.glob("*/conformance.py")))
+def test_what_a_library_takes_of_the_auditor_is_there(path):
+    """The libraries themselves are not installed here, so that nothing imports these files."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("audit"):
+            module = importlib.import_module(node.module)
+            assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
 
 
 DATA = {

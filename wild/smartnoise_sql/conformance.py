@@ -6,7 +6,7 @@ from snsql.sql._mechanisms import Gaussian, Laplace
 
 import wild.smartnoise_sql.served  # noqa: F401  keeps the scale of public parameters, whose search takes most of the time
 from audit import PrivacyClaim
-from audit.extensions.conformance import Library, once
+from audit.extensions.conformance import Library
 
 library = Library("smartnoise_sql", relation="add/remove", distribution="smartnoise-sql", draws=60,
                   quote='Options: "row_privacy: boolean, True if each row is a separate individual"')  # fmt: skip
@@ -23,8 +23,7 @@ def reader(p, rows):
 
 def sql(name, text, row=lambda record: (record, "a")):
     def build(p):
-        made = once(lambda data: reader(p, [row(record) for record in data]))
-        return lambda data: [list(found) for found in made(data).execute(text)[1:]]
+        return lambda data: [list(found) for found in reader(p, [row(each) for each in data]).execute(text)[1:]]
 
     library.query(name, claim=lambda p: PrivacyClaim(*reader(p, [(0.5, "a")]).get_privacy_cost(text)))(build)
 
