@@ -85,7 +85,7 @@ class Values:
 
     # Equal values have equal codes; one column per coordinate, or one for the outputs as a whole; shape (size, c)
     codes: np.ndarray
-    ranks: np.ndarray  # centered ranks of the outputs, of the sums of vectors, of the codes of symbols; shape (size,)
+    ranks: np.ndarray  # dense ranks of the outputs, of the sums of vectors, of the codes of symbols; shape (size,)
 
     @classmethod
     def of(cls, outputs: Outputs) -> Values:
@@ -94,23 +94,27 @@ class Values:
         finite = np.isfinite(numbers)
         whole = None if finite.all() else _codes_of(outputs.keys())
         order = _codes_of(numbers if whole is None else np.where(finite, numbers, whole))
-        if whole is None:  # outputs with different numbers are different: the keys need not be computed
-            whole = order if _all_differ(order) else _codes_of(outputs.keys())
-        ranks = order.astype(float)
-        if outputs.is_scalar or outputs.symbolic.any():
-            return cls(whole[:, None], ranks - ranks.mean())
-        if _all_differ(whole) and not any(map(_repeats, outputs.numbers.T[:_MOST_COORDINATES])):
-            return cls(whole[:, None], ranks - ranks.mean())  # no number comes twice: one column says so
+        if whole is None:  # where different numbers are all that is to see, the keys need not be computed
+            is_order = _all_differ(order) or (outputs.is_scalar and outputs.is_plain)
+            whole = order if is_order else _codes_of(outputs.keys())
+        is_single = outputs.is_scalar or bool(outputs.symbolic.any())
+        if is_single or (_all_differ(whole) and not any(map(_repeats, outputs.numbers.T[:_MOST_COORDINATES]))):
+            return cls(whole[:, None], order)  # where no number comes twice, one column says so
         columns = [_codes_of(column) for column in outputs.numbers.T[:_MOST_COORDINATES]]
         if len(columns) < outputs.numbers.shape[1]:
             columns.append(whole)
-        return cls(np.stack(columns, axis=1), ranks - ranks.mean())
+        return cls(np.stack(columns, axis=1), order)
 
     def __getitem__(self, rows: slice | np.ndarray) -> Values:
         return Values(self.codes[rows], self.ranks[rows])
 
     def __len__(self) -> int:
         return len(self.ranks)
+
+    @property
+    def differ(self) -> bool:
+        """True where no value comes twice, so that no comparison of values is won or lost."""
+        return self.codes.shape[1] == 1 and _all_differ(self.codes)
 
     def compare_places(self, kind: str, rows: np.ndarray, rng: np.random.Generator) -> SwapComparison:
         """Compare two places of a call with the same places of the next call; places are paired at random."""
@@ -121,14 +125,14 @@ class Values:
         return SwapComparison.of(kind, equality(self, *(part.ravel() for part in quads)))
 
     def compare_groups(self, rows: np.ndarray, rng: np.random.Generator) -> list[SwapComparison]:
-        """Compare random halves of two calls: alike within a call, by values or by ranks, or between the calls."""
-        half = rows.shape[1] // 2
-        mixed = np.stack([rng.permutation(row) for row in rows])
-        parts = [calls[:, side] for calls in (mixed[0::2], mixed[1::2]) for side in (slice(half), slice(half, None))]
-        within = SwapComparison.of(WITHIN, group_equality(*(self.codes[part] for part in parts)))
+        """Compare random halves of two calls by their values: alike between the calls, or within one."""
+        within = SwapComparison.of(WITHIN, group_equality(*(self.codes[part] for part in _halve(rows, rng))))
         # partners between the calls are those swapped within the calls: won there is lost here
-        between = SwapComparison(BETWEEN, within.lost, within.won, within.tied, within.able)
-        return [between, within, SwapComparison.of(SHARED, group_concordance(*(self.ranks[part] for part in parts)))]
+        return [SwapComparison(BETWEEN, within.lost, within.won, within.tied, within.able), within]
+
+    def compare_ranks(self, rows: np.ndarray, rng: np.random.Generator) -> SwapComparison:
+        """Compare random halves of two calls by their mean ranks."""
+        return SwapComparison.of(SHARED, group_concordance(*(self.ranks[part] for part in _halve(rows, rng))))
 
     def compare_period(self, kind: str, rng: np.random.Generator) -> SwapComparison:
         """Compare outputs of the second half at the distance at which those of the first half repeat most."""
@@ -138,6 +142,12 @@ class Values:
         lag = 1 + int(np.argmax(np.asarray(training)[1 : int(_SHARE_OF_LAGS * half)]))
         first = half + rng.permutation(list_partners(half, lag, _start(self[:half], lag) - half))
         return SwapComparison.of(kind, equality(self, *pair_rows(first, lag)), lag)
+
+
+def _halve(rows: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return random halves of every first and of every second call."""
+    half, mixed = rows.shape[1] // 2, rng.permuted(rows, axis=1)
+    return [calls[:, side] for calls in (mixed[0::2], mixed[1::2]) for side in (slice(half), slice(half, None))]
 
 
 def _codes_of(values: np.ndarray) -> np.ndarray:
@@ -190,16 +200,15 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
         count = min(len(calls), _COMPARED_CALLS) // 2 * 2
         if count < 2 or len({call.numbers.shape[1:] for call in calls}) > 1:
             continue
-        for found in _compare_on(calls[:count], rng):
+        matched = concatenate([call if len(call) <= _MATCHED else call[:_MATCHED] for call in calls[:count]])
+        values = Values.of(matched)
+        for found in _compare_on(calls[:count], values, rng):
             before = totals.get(found.kind)
             totals[found.kind] = found if before is None else _sum_of(before, found)
-        matched = concatenate([call[:_MATCHED] for call in calls[:count]])
-        values = Values.of(matched)
         whole = values.codes if values.codes.shape[1] == 1 else _codes_of(matched.keys())
         log_repeats.append(_log_repeats(whole.reshape(count, -1)))
-        ranks = values.ranks.reshape(count, -1)
-        differ = bool(np.any(ranks != ranks[0, 0]))
-        log_state.append(math.log(max(kruskal_pvalue(list(ranks)), 1e-300)) if differ else 0.0)
+        pvalue = _compare_ranks(values.ranks, np.full(count, len(values) // count)) if values.ranks.any() else 1.0
+        log_state.append(math.log(max(pvalue, 1e-300)))
     found_kinds = [kind for kind, total in totals.items() if total.pvalue <= _LEVEL]
     for kind, log_pvalues in ((STATE, log_state), (REPEATED, log_repeats)):
         if min(log_pvalues) + math.log(len(log_pvalues)) <= LOG_LEVEL:
@@ -214,19 +223,19 @@ def compare_long_call(outputs: Outputs, rng: np.random.Generator) -> list[str]:
     return [found.kind] if found.pvalue <= _LEVEL else []
 
 
-def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[SwapComparison]:
-    """Return the comparisons of an even number of calls on one dataset."""
+def _compare_on(calls: Sequence[Outputs], values: Values, rng: np.random.Generator) -> Iterator[SwapComparison]:
+    """Yield the comparisons of an even number of calls on one dataset, of which `values` are the first outputs."""
     size, count = len(calls[0]), len(calls)
-    found = []
+    rows = np.arange(len(values)).reshape(count, -1)[:, : min(size, _COMPARED) // 2 * 2]
     if size >= 2:
-        short = min(size, _COMPARED) // 2 * 2
-        values = Values.of(concatenate([call[:short] for call in calls]))
-        rows = np.arange(count * short).reshape(count, short)
-        found = [values.compare_places(SAME_PLACE, rows, rng), *values.compare_groups(rows, rng)]
+        yield values.compare_ranks(rows, rng)
+    if size >= 2 and not values.differ:
+        yield from (values.compare_places(SAME_PLACE, rows, rng), *values.compare_groups(rows, rng))
     if size * count >= _COMPARED:
-        sequence = Values.of(concatenate(calls[: max(1, _SEQUENCE // size)])[: size * count // 2 * 2])
-        found.append(sequence.compare_period(PERIOD, rng))
-    return found
+        first = calls[: max(1, _SEQUENCE // size)]
+        sequence = values if size <= _MATCHED else Values.of(concatenate(first))
+        if not sequence.differ:
+            yield sequence[: len(first) * size // 2 * 2].compare_period(PERIOD, rng)
 
 
 def _sum_of(one: SwapComparison, other: SwapComparison) -> SwapComparison:
@@ -244,16 +253,20 @@ def _log_repeats(codes: np.ndarray) -> float:
     count, size = codes.shape
     if size < 2 or _all_differ(codes):
         return 0.0
-    agree = np.stack([(codes == row).sum(axis=1) for row in codes])
-    if agree.sum() == count * size:  # only with themselves
+    agree = np.zeros((count, count), dtype=int)  # with earlier calls
+    for call in range(1, count):
+        agree[call, :call] = (codes[:call] == codes[call]).sum(axis=1, dtype=np.int16)  # of few outputs. TIME
+    if not agree.any():
         return 0.0
-    counts = np.stack([np.bincount(row, minlength=codes.max() + 1) for row in codes]).astype(float)
+    kinds = int(codes.max()) + 1
+    of_call = codes + kinds * np.arange(count)[:, None]
+    counts = np.bincount(of_call.ravel(), minlength=count * kinds).reshape(count, kinds).astype(float)
     expected, distinct = counts @ counts.T / size, counts.max(axis=1) <= 1
     excess = np.maximum(0.0, agree - expected)
     log_p = np.log(2) - excess**2 / (4 * expected + 2 * excess + 1e-300)
     both = distinct[:, None] & distinct
     log_p = np.minimum(0.0, np.where(both, np.minimum(log_p, -special.gammaln(agree + 1)), log_p))
-    log_best = np.array([log_p[call, :call].min() + np.log(call) for call in range(1, count)])
+    log_best = np.where(np.tri(count, k=-1), log_p, 0.0).min(axis=1)[1:] + np.log(np.arange(1, count))
     repeats = ((level, int((log_best <= np.log(level)).sum())) for level in _REPEAT_LEVELS)
     tails = [np.log(max(special.bdtrc(most - 1, count - 1, level), 1e-300)) if most else 0.0 for level, most in repeats]
     return float(min(0.0, min(tails) + np.log(len(tails))))
@@ -284,11 +297,10 @@ def list_partners(size: int, lag: int, start: int = 0) -> np.ndarray:
 
 def autocorrelate(values: np.ndarray) -> np.ndarray:
     """Return the mean of x_t x_(t + lag) over t, in units of its deviation, for every lag."""
-    length = (
-        1 << (2 * len(values) - 1).bit_length()
-    )  # a transform of a length with large factors is several times slower
+    # a transform of a length with large factors is several times slower
+    length = min(odd << (-(-2 * len(values) // odd) - 1).bit_length() for odd in (1, 3, 5))
     spectrum = np.fft.rfft(values, length)
-    sums = np.fft.irfft(np.abs(spectrum) ** 2)[: len(values)]
+    sums = np.fft.irfft(np.abs(spectrum) ** 2, length)[: len(values)]
     return np.asarray(sums / np.sqrt(np.arange(len(values), 0, -1)))
 
 
@@ -299,15 +311,17 @@ def kruskal_pvalue(samples: Sequence[np.ndarray]) -> float:
     `scipy.stats` takes longer than many a check.
     """
     pooled, sizes = np.concatenate(samples), np.array([len(sample) for sample in samples])
-    if np.isnan(pooled).any():
-        return math.nan
-    _, codes, counts = np.unique(pooled, return_inverse=True, return_counts=True)
+    return math.nan if np.isnan(pooled).any() else _compare_ranks(_codes_of(pooled), sizes)
+
+
+def _compare_ranks(codes: np.ndarray, sizes: np.ndarray) -> float:
+    """Return the p-value of the Kruskal-Wallis test, given the dense ranks of all samples, one after the other."""
+    counts, total = np.bincount(codes), len(codes)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[codes]
-    total = len(pooled)
     sums = np.add.reduceat(ranks, np.cumsum(sizes) - sizes)
     statistic = 12 / (total * (total + 1)) * float(np.sum(sums**2 / sizes)) - 3 * (total + 1)
     ties = 1 - float(np.sum(counts.astype(float) ** 3 - counts)) / (total**3 - total)
-    return float(special.chdtrc(len(samples) - 1, statistic / ties))
+    return float(special.chdtrc(len(sizes) - 1, statistic / ties))
 
 
 def find_counters(drawn: Sequence[Sequence[Outputs]]) -> Iterator[str]:

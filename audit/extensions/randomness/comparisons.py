@@ -47,6 +47,7 @@ def compare_all(
     found = [
         calls.compare_places(SAME_PLACE, rows, rng),
         *calls.compare_groups(rows, rng),
+        calls.compare_ranks(rows, rng),
         calls.compare_period(PERIOD, rng),
         long.compare_period(PERIOD_WITHIN, rng),
         _serial(calls, rows, long),
