@@ -30,7 +30,7 @@ from audit.evidence.base import (
     usual_tolerance,
 )
 from audit.evidence.guess_game import certify, play_again
-from audit.evidence.session import CHECKPOINTS, Session, bound_call, plan_outputs, train
+from audit.evidence.session import CHECKPOINTS, SLOW_CALL, Session, bound_call, plan_outputs, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.execution.sandbox import one_thread
 from audit.execution.seeds import Stream
@@ -360,7 +360,8 @@ def _play_short(session: Session) -> PrivacyEvidence | None:
 
 
 def _play(session: Session) -> PrivacyEvidence:
-    look_early = plugins.find_early_look() if session.may_look_early else None
+    is_plain = session.method == "auto" and not session.is_stated and not session.terms.claim.is_curve
+    look_early = plugins.find_early_look() if is_plain and session.cost > SLOW_CALL else None
     looked = look_early and look_early(session)
     session.keep_to_time()
     if looked is not None and any(way.is_final for way in looked[0]):

@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -180,15 +180,11 @@ class Tails:
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, ...]:
-        """Return upper and lower indices of all disjoint pairs of events, not both empty, and what `best` compares."""
-        thresholds = np.append(self.grid, np.nan)
-        apart = ~np.less_equal.outer(thresholds, thresholds)  # true for the empty events
-        apart[-1, -1] = False
-        upper, lower = np.nonzero(apart)
+        """Return upper and lower indices of all pairs of events, and what `best` compares."""
+        upper, lower, used = _list_pairs(len(self.grid))
         least, most = ([np.append(side, 0.0) for side in sides] for sides in (self.at_least, self.at_most))
         right_guess = (least[0][upper] + most[1][lower]) / 2
         wrong_guess = (least[1][upper] + most[0][lower]) / 2
-        used = (upper < len(self.grid)).astype(float) + (lower < len(self.grid))
         return upper, lower, right_guess, wrong_guess, used
 
     def best(self, design: TestDesign, penalty: float) -> int:
@@ -199,6 +195,15 @@ class Tails:
     def at(self, pair: int) -> Thresholds:
         upper, lower = (index[pair] for index in self._pairs[:2])
         return Thresholds(*(float(self.grid[i]) if i < len(self.grid) else math.nan for i in (upper, lower)))
+
+
+@lru_cache(maxsize=32)
+def _list_pairs(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return upper and lower indices of the disjoint events of `size` thresholds, not both empty; how many are used."""
+    apart = np.tri(size + 1, k=-1, dtype=bool)
+    apart[:-1, -1] = True  # the last one is that of the empty event
+    upper, lower = np.nonzero(apart)
+    return upper, lower, (upper < size).astype(float) + (lower < size)
 
 
 def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
@@ -530,8 +535,9 @@ def fit_halves(scorer: Scorer, folds: Folds) -> tuple[Sequence[Score], Sequence[
     first, second = folds.halves
     if min(map(len, (*first.sides, *second.sides))) < 2:
         return (), ()
-    fitted = scorer.propose(second), scorer.propose(first)
-    return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
+    fitted = scorer.propose(second)
+    others = scorer.propose(first) if fitted else ()
+    return (fitted, others) if len(fitted) == len(others) else ((), ())
 
 
 @dataclass(frozen=True)
@@ -612,16 +618,22 @@ class Candidate:
         return by_counts if counted > stated else Proposal(stated, self, thresholds)
 
     def _limit(self, design: TestDesign) -> Proposal:
-        """Return the proposal that owes most to chance: the best on all outputs, with the gain of the line."""
-        thresholds = best_thresholds(self.both, design, 0.0)
+        """Return the proposal that owes most to chance: the best on all outputs, with the gain that a line may have."""
+        penalty = self._penalty if self.line is None else 0.0
+        thresholds = best_thresholds(self.both, design, penalty)
         seen = thresholds.frequencies(self.both)
-        error = 2 / math.sqrt(1 + sum(seen) * self.both.total)
-        return Proposal(mean_bound(design, [seen], thresholds.used, 0.0) + error, self, thresholds)
+        gain = 0.0 if self.line is None else 2 / math.sqrt(1 + sum(seen) * self.both.total)
+        return Proposal(mean_bound(design, [seen], thresholds.used, penalty) + gain, self, thresholds)
 
     @cached_property
     def line(self) -> CalibrationLine | None:
         enough = TABLE_NEEDS if self._is_table else LINE_NEEDS
         return CalibrationLine.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
+
+    @property
+    def _penalty(self) -> float:
+        is_rich = self.scorer.learned and not self._is_coarse
+        return CHOICE_PENALTY_LEARNED if is_rich else CHOICE_PENALTY
 
     @property
     def _is_coarse(self) -> bool:  # no richer than its counts
@@ -641,8 +653,7 @@ class Candidate:
                 thresholds = thresholds.move(choosing.pooled, judging.pooled)
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
-        rich = self.scorer.learned and not self._is_coarse
-        return mean_bound(design, seen, used, CHOICE_PENALTY_LEARNED if rich else CHOICE_PENALTY)
+        return mean_bound(design, seen, used, self._penalty)
 
 
 def _scores(score: Score, training: Training) -> Ranked:

@@ -82,9 +82,6 @@ TRAINING_PER_EARLY = 4  # training calls for each one that is set aside and cert
 COMPARED_CALLS = TRAINING_CALLS + TRAINING_CALLS // TRAINING_PER_EARLY  # per dataset, which show dependence
 CALLS_PER_ODDS, MOST_CALLS = 8.0, 20_000  # calls per dataset: this many e^epsilon at least, so that calls alone refute
 
-_FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
-_FEWEST_JOINED = 4  # calls that are joined to be read: fewer are long. TIME
-
 Read = Callable[[list[Outputs]], Any]
 
 
@@ -217,12 +214,9 @@ def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
     """Split the calls at random: those to train on, and `early` on each dataset that are set aside."""
     rng = stream.rng()
 
-    def parts(calls: list[Outputs]) -> tuple[list[Outputs], list[Outputs]]:
-        held = set(rng.permutation(len(calls))[:early].tolist())
-        return (
-            [call for place, call in enumerate(calls) if place not in held],
-            [call for place, call in enumerate(calls) if place in held],
-        )
+    def parts(calls: list[Outputs]) -> list[list[Outputs]]:
+        order = rng.permutation(len(calls))
+        return [[calls[place] for place in sorted(part)] for part in (order[early:], order[:early])]
 
     split = [(parts(left), parts(right)) for left, right in drawn]
     return [(left[0], right[0]) for left, right in split], [(left[1], right[1]) for left, right in split]
@@ -317,20 +311,14 @@ def count_guesses(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.
     """Return how often each pair of events guessed "left" and "right" in each call, shape (calls, 2)."""
     kinds = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
     are_alike = len(kinds) == 1 and isinstance(calls[0].raw, np.ndarray) and all(call.symbols is None for call in calls)
-    if are_alike and len(calls) >= _FEWEST_JOINED:
-        whole, sizes = by_column(concatenate(calls)), list(map(len, calls))
-        return [_count(pair, whole, sizes) for pair in events]
-    alone = [by_column(call) for call in calls]  # to join others might change them
-    return [np.concatenate([_count(pair, call, [len(call)]) for call in alone]) for pair in events]
+    groups = [calls] if are_alike else [[call] for call in calls]  # to join others might change them
+    parts = [(by_column(concatenate(group)), list(map(len, group))) for group in groups]
+    return [np.concatenate([_count(pair, *part) for part in parts]) for pair in events]
 
 
 def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:
-    left, right = events.test_events(outputs)
-    ends = list(itertools.accumulate(sizes, initial=0))
-    if len(sizes) <= _FEW_CALLS:
-        parts = itertools.starmap(slice, itertools.pairwise(ends))
-        return np.array([(np.count_nonzero(left[part]), np.count_nonzero(right[part])) for part in parts])
-    return np.stack([np.add.reduceat(each, ends[:-1], dtype=np.int64) for each in (left, right)], axis=1)
+    starts = np.cumsum([0, *sizes[:-1]])
+    return np.stack([np.add.reduceat(each, starts, dtype=np.int64) for each in events.test_events(outputs)], axis=1)
 
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
@@ -446,12 +434,6 @@ class Session:
         """Return whether the time limit leaves far fewer outputs than a PASS needs."""
         is_limited = any(kind.startswith(LIMITED) for kind in self.anomalies)
         return is_limited and _HOPELESS * self.allowance.budget < max(self.need, default=0.0)
-
-    @property
-    def may_look_early(self) -> bool:
-        """Return whether calls are slow, and one point of the claim is tested by all that is drawn."""
-        is_plain = self.method == "auto" and not self.is_stated and not self.terms.claim.is_curve
-        return is_plain and self.cost > SLOW_CALL
 
     def note(self, found: Counter[str]) -> None:
         for kind, count in found.items():

@@ -115,8 +115,9 @@ def count_atoms(training: Training) -> AtomScore | None:
     ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
     ratio_of_rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
     table = RatioTable(keys[frequent], ratios, float(ratio_of_rare))
-    # rare is the output's own value, even where its kind is an atom
-    counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
+    counts = of_left + of_right
+    if any(outputs.symbols is not None for outputs in training.sides):  # rare is the own value of one, not its kind
+        counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
     rare = int(counts[counts < ATOM_COUNT].sum())
     return AtomScore(table, Repeats(sum(totals), len(counts), rare, ATOM_COUNT))
 
@@ -325,7 +326,8 @@ class CollisionCounts:
         again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
         if not len(again):
             return cls(0, 0, 0, min(len(left), len(right)))
-        of_left, of_right = (_count_each(again, side) for side in (left, right))
+        sides = [np.sort(side) for side in (left, right)]
+        of_left, of_right = (np.searchsorted(side, again, "right") - np.searchsorted(side, again) for side in sides)
         within = sum(int((each * (each - 1) // 2).sum()) for each in (of_left, of_right))
         repeated = int((of_left > 1).sum() + (of_right > 1).sum())
         return cls(within, repeated, int((of_left * of_right).sum()), min(len(left), len(right)))
@@ -339,11 +341,6 @@ class CollisionCounts:
     def values(self) -> float:
         """Number of equally likely values that give as many pairs: an estimate."""
         return self.size**2 / max(1, self.within)
-
-
-def _count_each(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    sample = np.sort(sample)
-    return np.searchsorted(sample, values, "right") - np.searchsorted(sample, values, "left")
 
 
 def supports_of(sides: Sequence[Outputs]) -> list[tuple[int, CollisionCounts]]:

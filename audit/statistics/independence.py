@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -111,11 +112,6 @@ class Values:
     def __len__(self) -> int:
         return len(self.ranks)
 
-    @property
-    def differ(self) -> bool:
-        """True where no value comes twice, so that no comparison of values is won or lost."""
-        return self.codes.shape[1] == 1 and _all_differ(self.codes)
-
     def compare_places(self, kind: str, rows: np.ndarray, rng: np.random.Generator) -> SwapComparison:
         """Compare two places of a call with the same places of the next call; places are paired at random."""
         rows = rows[:, rng.permutation(rows.shape[1])]
@@ -194,7 +190,7 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
     For independent outputs, each kind is returned with probability at most 1e-9; for `STATE` by the chi-square
     approximation of the Kruskal-Wallis test.
     """
-    totals: dict[str, SwapComparison] = {}
+    won, lost = Counter[str](), Counter[str]()  # comparisons of each kind
     log_repeats, log_state = [0.0], [0.0]
     for calls in datasets[:_COMPARED_DATASETS]:
         count = min(len(calls), _COMPARED_CALLS) // 2 * 2
@@ -203,13 +199,13 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
         matched = concatenate([call if len(call) <= _MATCHED else call[:_MATCHED] for call in calls[:count]])
         values = Values.of(matched)
         for found in _compare_on(calls[:count], values, rng):
-            before = totals.get(found.kind)
-            totals[found.kind] = found if before is None else _sum_of(before, found)
+            won[found.kind] += found.won
+            lost[found.kind] += found.lost
         whole = values.codes if values.codes.shape[1] == 1 else _codes_of(matched.keys())
         log_repeats.append(_log_repeats(whole.reshape(count, -1)))
-        pvalue = _compare_ranks(values.ranks, np.full(count, len(values) // count)) if values.ranks.any() else 1.0
+        pvalue = kruskal_pvalue(values.ranks.reshape(count, -1)) if values.ranks.any() else 1.0
         log_state.append(math.log(max(pvalue, 1e-300)))
-    found_kinds = [kind for kind, total in totals.items() if total.pvalue <= _LEVEL]
+    found_kinds = [kind for kind in won if SwapComparison(kind, won[kind], lost[kind], 0, 0).pvalue <= _LEVEL]
     for kind, log_pvalues in ((STATE, log_state), (REPEATED, log_repeats)):
         if min(log_pvalues) + math.log(len(log_pvalues)) <= LOG_LEVEL:
             found_kinds.append(kind)
@@ -229,19 +225,13 @@ def _compare_on(calls: Sequence[Outputs], values: Values, rng: np.random.Generat
     rows = np.arange(len(values)).reshape(count, -1)[:, : min(size, _COMPARED) // 2 * 2]
     if size >= 2:
         yield values.compare_ranks(rows, rng)
-    if size >= 2 and not values.differ:
+    if size >= 2 and not _all_differ(values.codes):  # else no comparison of values is won or lost
         yield from (values.compare_places(SAME_PLACE, rows, rng), *values.compare_groups(rows, rng))
     if size * count >= _COMPARED:
         first = calls[: max(1, _SEQUENCE // size)]
         sequence = values if size <= _MATCHED else Values.of(concatenate(first))
-        if not sequence.differ:
+        if not _all_differ(sequence.codes):
             yield sequence[: len(first) * size // 2 * 2].compare_period(PERIOD, rng)
-
-
-def _sum_of(one: SwapComparison, other: SwapComparison) -> SwapComparison:
-    """Return the comparison that counts both, of outputs on different datasets."""
-    sums = {name: getattr(one, name) + getattr(other, name) for name in ("won", "lost", "tied", "able")}
-    return replace(one, **sums, lag=None)
 
 
 def _log_repeats(codes: np.ndarray) -> float:
@@ -304,24 +294,23 @@ def autocorrelate(values: np.ndarray) -> np.ndarray:
     return np.asarray(sums / np.sqrt(np.arange(len(values), 0, -1)))
 
 
-def kruskal_pvalue(samples: Sequence[np.ndarray]) -> float:
+def kruskal_pvalue(samples: Sequence[np.ndarray] | np.ndarray) -> float:
     """Return the p-value of the Kruskal-Wallis test that samples are of one law; NaN if a value is NaN.
 
     `scipy.stats.kruskal` returns the same number. Every process that runs a check needs it, and the import of
     `scipy.stats` takes longer than many a check.
     """
     pooled, sizes = np.concatenate(samples), np.array([len(sample) for sample in samples])
-    return math.nan if np.isnan(pooled).any() else _compare_ranks(_codes_of(pooled), sizes)
-
-
-def _compare_ranks(codes: np.ndarray, sizes: np.ndarray) -> float:
-    """Return the p-value of the Kruskal-Wallis test, given the dense ranks of all samples, one after the other."""
+    if np.isnan(pooled).any():
+        return math.nan
+    are_ranks = pooled.dtype.kind == "i" and pooled.min() >= 0 and pooled.max() < pooled.size
+    codes = pooled if are_ranks else _codes_of(pooled)
     counts, total = np.bincount(codes), len(codes)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[codes]
     sums = np.add.reduceat(ranks, np.cumsum(sizes) - sizes)
     statistic = 12 / (total * (total + 1)) * float(np.sum(sums**2 / sizes)) - 3 * (total + 1)
     ties = 1 - float(np.sum(counts.astype(float) ** 3 - counts)) / (total**3 - total)
-    return float(special.chdtrc(len(sizes) - 1, statistic / ties))
+    return float(special.chdtrc(len(samples) - 1, statistic / ties))
 
 
 def find_counters(drawn: Sequence[Sequence[Outputs]]) -> Iterator[str]:
@@ -499,12 +488,11 @@ class CallStatistics:
             return 0.0  # at most their expectation, where Jensen's inequality leaves nothing to the bound
         log_p = np.zeros(len(_RATES))
         for statistic, calls, total in terms:
-            runs = calls * self.size
-            p = total / runs
-            counts = np.arange(self.size + 1)
-            variance = self.size * p * (1 - p)
-            squares = (counts - self.size * p) ** 2 / variance
-            log_mass = _log_binomial(counts, self.size, p)
+            runs, n = calls * self.size, self.size
+            p, counts = total / runs, np.arange(n + 1)
+            squares = (counts - n * p) ** 2 / (n * p * (1 - p))
+            ways = special.gammaln(n + 1) - special.gammaln(counts + 1) - special.gammaln(n - counts + 1)
+            log_mass = ways + special.xlogy(counts, p) + special.xlog1py(n - counts, -p)
             exponents = log_mass + _RATES[:, None] * squares
             largest = exponents.max(axis=1)  # special.logsumexp takes four times as long for so few numbers
             growth = largest + np.log(np.exp(exponents - largest[:, None]).sum(axis=1))
@@ -611,9 +599,3 @@ class Tally:
         left, right = (SideCalls(*map(int, row)) for row in self.sums)
         parts = tuple(tuple(map(int, part.ravel())) for part in self.parts)
         return GameCounts(*map(int, found)), CallStatistics(self.size, left, right, parts)
-
-
-def _log_binomial(counts: np.ndarray, size: int, p: np.ndarray | float) -> np.ndarray:
-    """Return the logarithm of the binomial probabilities of counts; `scipy.stats` takes long to import."""
-    ways = special.gammaln(size + 1) - special.gammaln(counts + 1) - special.gammaln(size - counts + 1)
-    return np.asarray(ways + special.xlogy(counts, p) + special.xlog1py(size - counts, -p))
