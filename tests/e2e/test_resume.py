@@ -10,19 +10,16 @@ import random
 import signal
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import audit
-from audit import PrivacyCheck, PrivacyClaim, Verdict
+from audit import Verdict
 from audit import runner as suite
 from audit.certificate import document as certificate_module
 from audit.certificate.document import load_certificate
-from audit.certificate.verify import list_problems
 from audit.cli import cli, main
 from audit.errors import InvalidArgument
 from audit.runner import FOLDER, Checkpoint
@@ -221,27 +218,6 @@ def test_a_report_of_an_unfinished_run_shows_what_is_finished(run_here, tmp_path
     assert shown.return_value == Verdict.INCONCLUSIVE.exit_status
     assert "check 1" in shown.output
     assert "unfinished: 2 of 3 checks" in shown.output
-
-
-class Forger:
-    """A mechanism without noise, which replaces the judge of the process that it runs in."""
-
-    def __call__(self, data, size, rng):
-        import audit.checks.privacy as home
-
-        def judge(terms, evidence, significance):
-            return JUDGE(terms, replace(evidence, ways=(), failure=None), significance)
-
-        JUDGE = home.PrivacyCheck.__dict__.get("genuine") or home.judge
-        home.PrivacyCheck.genuine, home.PrivacyCheck.judge = JUDGE, staticmethod(judge)
-        return np.full(size, data.sum())
-
-
-def test_a_judge_that_a_mechanism_forges_in_its_process_judges_nothing(tmp_path):
-    pairs = [(np.zeros(3), np.r_[1.0, 0, 0])]
-    check = PrivacyCheck(name="forged", mechanism=Forger(), claim=PrivacyClaim(1.0), pairs=pairs, budget=400)
-    assert audit.run([check], workers=1, directory=tmp_path).verdict is Verdict.FAIL
-    assert list_problems(load_certificate(tmp_path)) == []
 
 
 def one_line(said, *words):
