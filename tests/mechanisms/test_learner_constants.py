@@ -18,7 +18,6 @@ from mechanisms.learners import (
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate, printed_teachers
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.noise import least
-from mechanisms.papers.berrett2019.classifier import rate_bandwidth
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import BinaryArray
 from mechanisms.papers.berrett2019.theorems import SETTINGS, excess_bound
@@ -92,7 +91,6 @@ def test_what_a_clamp_a_tie_and_an_edge_do():
     wide = CubeVoteClassifier(projection=1)
     signs = np.sign(wide._directions(9)[:, 0]) * 3.0
     np.testing.assert_array_equal(wide._mapped(np.array([signs, -signs])).ravel(), [1.0, 0.0])
-    assert rate_bandwidth(1e6, 0.5, 1, 1.0, 1.0, density=0.25) == pytest.approx(15_625**-0.25, rel=1e-12)
     for beyond in (-1e-9, 1 + 1e-9):
         with pytest.raises(ValueError, match="`X` must lie in"):
             Grid(1, 0.25).nearest([[beyond]])

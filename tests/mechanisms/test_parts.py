@@ -195,9 +195,6 @@ def test_wrong_votes_against_counting():
 
 test_what_is_refused = refused(
     [
-        (lambda: Noise(0.0, 1.0, 1), "`lam` must"),
-        (lambda: Noise(1.0, math.inf, 1), "`threshold` must"),
-        (lambda: Noise(1.0, 1.0, 0), "`epochs` must"),
         (lambda: Noise(1.0, 1.0, 1, query_scale=-1.0), "`query_scale` must"),
         (lambda: SparseVector(3, Noise(1.0, 1.0, 1)), "`queries` must"),
         (lambda: VoteTable(distance="gaps"), "`distance` must"),

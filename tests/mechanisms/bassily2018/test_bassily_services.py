@@ -19,7 +19,7 @@ from audit.errors import InvalidArgument
 from mechanisms.estimators import Classifier
 from mechanisms.papers.bassily2018 import as_called
 from mechanisms.papers.bassily2018.algorithm1 import SIDES, StoppingTimes, prefix_attack
-from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, labels
+from mechanisms.papers.bassily2018.algorithm2 import Majority, labels
 from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Session, Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
@@ -314,7 +314,6 @@ test_what_is_refused = refused(
         (lambda: SoftLabelService(3, 5, 1.0, 1e-6), "`learner` must"),
         (lambda: histograms([[1.5]], 4), "`scores` must"),
         (lambda: Transcripts(lambda d: (np.array([0]), np.array([-1.0])), SHORT).law(None), "`questions` must"),
-        (lambda: DistanceToInstability(Majority(), 0.0, 0.1), "`epsilon` must"),
         (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1, 2]), "`y` must"),
         (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1]), "`y` must"),
         (lambda: KnowledgeTransferLearner(LeastError(), LeastError()), "`service` must"),

@@ -236,7 +236,6 @@ test_bad_input_is_refused = refused(
         (lambda: Grid(1, 0.25).nearest(np.array([[0.5, 0.5]])), r"have shape \(n, 1\)"),
         (lambda: Grid(1, 0.25).nearest([np.nan]), "be finite"),
         (lambda: Grid(1, 0.25).nearest([-0.1, 0.5]), r"lie in \[0, 1\]\^1$"),
-        (lambda: BinaryArray(1, 0.0, 0.4), "`epsilon` must"),
         (lambda: BinaryArray(1, 1.0, 0.4, 3), "`half` must"),
         (lambda: BinaryArray(1, 1.0, 0.4).bits(0.5), "`record` must be a pair"),
         (lambda: BinaryArray(1, 1.0, 0.4).bits((0.5, 2)), "`y` must hold labels 0 and 1 only$"),

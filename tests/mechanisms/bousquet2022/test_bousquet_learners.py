@@ -167,10 +167,8 @@ def test_broken_records_are_refused_by_name(learner, X, y, message):
 def test_wrong_use_is_refused():
     builds = [
         lambda: VoronoiClassifier(space=3),
-        lambda: StableVoronoiClassifier(delta=0.0),
         lambda: StableVoronoiClassifier(space="words"),
         lambda: CubeDensity(dim=0),
-        lambda: CubeDensity(delta=1.5),
         lambda: CubeDensity().density([0.1]),
         lambda: PublicPoints([], "euclidean", 1.0),
         lambda: PublicPoints(["a", "bb"], lambda a, b: len(a) - len(b), 1.0).packing(1.0),
