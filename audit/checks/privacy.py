@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes 
     from hypothesis.strategies import SearchStrategy
 
 # Short games on a claim in doubt: outputs per dataset at least, parts of a large budget, seconds of a first one at most
-_SHORT, _SHORT_PARTS, _SHORT_SECONDS = 10_000, (32, 8), 2.0
+_SHORT, _SHORT_PARTS, _SHORT_SECONDS = 2_500, (64, 12), 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
