@@ -347,7 +347,6 @@ def certify(
     """
     stream, split = session.allowance.stream, trained.split
     before, after = session.looks
-    each = [events for events, _ in choice.shared]
     totals = session.schedule(choice.runs)
     coins, significance = (stream.entropy, *stream.child(VIRTUAL).key), session.allowance.significance
 
@@ -366,7 +365,7 @@ def certify(
         return max(bounds) > epsilon and not _rest_on_too_few_calls(*each[int(np.argmax(bounds))], epsilon)
 
     limits = {"early": trained.aside[choice.pair], "has_time_for": session.has_time_for, "is_decided": is_refuted}
-    played = session.play(choice.pair, each, totals, stream, split.call, **limits)
+    played = session.play(choice.pair, [events for events, _ in choice.shared], totals, stream, split.call, **limits)
     part = share_at(played.look)
     is_limited = played.look < len(totals) - 1 and not is_refuted(played.look, played.games)
     if is_limited:
@@ -393,7 +392,6 @@ def _game(
     session: Session, trained: Trained, pair: int, plants: Plants, events: EventPair, share: float, seen: Seen
 ) -> GuessGame:
     plus, minus = events.describe()
-    stream = session.allowance.stream
     return GuessGame(
         pair=pair,
         scorer=events.score.name,
@@ -402,7 +400,7 @@ def _game(
         minus=minus,
         one_sided=events.thresholds.used < 2,
         counts=seen[0],
-        coins=(stream.entropy, *stream.child(VIRTUAL).key),
+        coins=(session.allowance.stream.entropy, *session.allowance.stream.child(VIRTUAL).key),
         training=trained.split.training,
         estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
         calls=seen[1],
