@@ -57,12 +57,10 @@ class Auditor:
 
         def __getattr__(self, name):
             """Return the function `check_<name>` of a plugin as a method."""
-            function = plugins.find_function(name)
-            if function is None:
-                raise AttributeError(
-                    f"`{FIXTURE}` has no method {name!r}: it is one of {', '.join(plugins.list_functions())}"
-                )
-            return partial(self.audit, function)
+            functions = plugins.list_functions()
+            if name not in functions:
+                raise AttributeError(f"`{FIXTURE}` has no method {name!r}: it is one of {', '.join(functions)}")
+            return partial(self.audit, plugins.load(functions[name]))
 
         def __dir__(self):
             return [*super().__dir__(), *plugins.list_functions()]

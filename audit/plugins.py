@@ -130,11 +130,6 @@ def list_keys(part: str) -> list[str]:
     return [key for plugin in list_plugins().values() for key in getattr(plugin, part)]
 
 
-def find_owner(part: str, key: str) -> str | None:
-    """Return the name of the plugin that has the entry `key` in a part; None if there is none."""
-    return next((name for name, plugin in list_plugins().items() if key in getattr(plugin, part)), None)
-
-
 def find_version(name: str) -> str:
     """Return the version of the distribution that an extension is from."""
     if name in list_folders():
@@ -158,12 +153,6 @@ def list_functions() -> dict[str, str]:
     public = ((module, name) for plugin in plugins for module, listed in plugin.names.items() for name in listed)
     named = {name.removeprefix("check_"): f"{module}:{name}" for module, name in public if name.startswith("check_")}
     return named | {kind.replace("-", "_"): text for plugin in plugins for kind, (_, text) in plugin.kinds.items()}
-
-
-def find_function(name: str) -> Any:
-    """Return the function `check_<name>`; None if there is none."""
-    found = list_functions().get(name)
-    return found and load(found)
 
 
 @cache

@@ -103,7 +103,8 @@ def list_extensions(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the extensions that the checks need, by name, with the parts of them that they need."""
     found: dict[str, Any] = {}
     for part, key in (need for record in records for need in _needs_of(record)):
-        if (name := plugins.find_owner(part, key)) not in (None, plugins.CORE.name):
+        owners = (name for name, plugin in plugins.list_plugins().items() if key in getattr(plugin, part))
+        if (name := next(owners, plugins.CORE.name)) != plugins.CORE.name:
             entry = found.setdefault(name, {"version": "", **{listed: [] for listed in _PARTS}})
             entry[part] = sorted({*entry[part], key})
     return {name: {**found[name], "version": plugins.find_version(name)} for name in sorted(found)}

@@ -185,11 +185,22 @@ class Pickler(cloudpickle.Pickler):
         if isinstance(value, types.CodeType):  # without its file, nobody could show its lines
             build, parts = self.dispatch_table[types.CodeType](value)
             return _build_code, (value.co_filename, build, parts)
-        return (type(value), ()) if isinstance(value, random.SystemRandom) else super().reducer_override(value)
+        if isinstance(value, random.SystemRandom):
+            return type(value), ()
+        reduced = super().reducer_override(value)
+        of_script = isinstance(value, type) and (value.__module__, value.__qualname__) == ("__main__", value.__name__)
+        return (_build_class, reduced[:2], *reduced[2:]) if of_script and isinstance(reduced, tuple) else reduced
 
 
 def _build_code(file: str, build: Callable[..., types.CodeType], parts: Sequence[Any]) -> types.CodeType:
     return build(*parts).replace(co_filename=file)
+
+
+def _build_class(build: Callable[..., type], parts: Sequence[Any]) -> type:
+    """Return a class of the caller's script, which is then pickled here as it is there: by its name."""
+    made = build(*parts)
+    vars(sys.modules["__main__"]).setdefault(made.__name__, made)
+    return made
 
 
 class _UncachedPickler(Pickler):
@@ -441,19 +452,19 @@ def _error_of_call(said: str, name: str = "Exception", text: str = "", *more: st
     return RuntimeError(f"{name}: {text}")
 
 
-def _list_parts(value: Any) -> list[Any]:
-    """Return the objects that another one holds, which a copy of it holds as well: a mechanism, a strategy."""
-    parts = getattr(value, "__dict__", {}).values()
-    return [part for part in parts if type(part).__module__ != "builtins" or callable(part)]
-
-
 class ThisMachine(Pool):
     """Processes of this machine."""
 
     def __init__(self, width: int, code: Mapping[str, str] | None, objects: Sequence[Any], shares: bool) -> None:
         server = None
         if FORKS and not shares:
-            self._inherited = [*objects, *(part for each in objects for part in _list_parts(each))]
+            parts = (
+                part for each in objects for part in getattr(each, "__dict__", {}).values()
+            )  # a copy holds them, too
+            self._inherited = [
+                *objects,
+                *(part for part in parts if type(part).__module__ != "builtins" or callable(part)),
+            ]
             server = ForkServer(partial(answer, inherited=self._inherited), prepare)
         self._fork_server = server
         self._processes = Processes(server.supervisor if server else partial(start_supervisor, False), shares)

@@ -447,11 +447,6 @@ def _find_varying_texts(batches: Sequence[Outputs]) -> Iterator[str]:
             yield name
 
 
-def read_layout(value: Any) -> tuple[Any, ...]:
-    """Return the key of the columns of a value that is read alone."""
-    return tuple(_Layout().visit(value, ""))
-
-
 class _Layout(Visitor[Any]):
     deepest = DEEPEST
 
@@ -548,7 +543,7 @@ def _split(outputs: Outputs, at_once: bool = True) -> list[Part]:
     alike: dict[Any, list[int]] = {}
     rows = list(map(restore, outputs.raw))
     for number, value in enumerate(rows):
-        alike.setdefault(read_layout(value), []).append(number)
+        alike.setdefault(tuple(_Layout().visit(value, "")), []).append(number)
     of_batch = {name: kept for name, kept in outputs.texts.items() if name == "type(outputs)"}
     parts = []
     for numbers in alike.values():

@@ -42,6 +42,7 @@ from mechanisms.learners import (
 from mechanisms.learners.releases import release_of
 from mechanisms.papers.bousquet2022.algorithm2 import CubeVoteRelease
 from mechanisms.papers.zhao2024.classifier import LabelRelease
+from tests.processes import run_python
 
 X = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
 Y = np.array([0, 1] * 6)
@@ -372,3 +373,33 @@ def test_a_seed_of_32_bits_is_found_and_no_parameter_is_one():
 def test_predictions_are_asked_at_the_points_that_are_given():
     check = EstimatorCheck(name="any", estimator=CubeVoteClassifier(**PUBLIC), X=X, y=Y, points=X[3:5])
     assert np.array_equal(check.mechanism.points, X[3:5])
+
+
+SCRIPT = """
+import numpy as np
+import audit
+
+class Positives:
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self):
+        return self
+
+    def fit(self, X, y):
+        self.count_ = y.sum() + np.random.default_rng().laplace()
+        return self
+
+if __name__ == "__main__":
+    data = np.arange(8.0)[:, None], np.arange(8) == 7
+    result = audit.check_estimator(Positives(), *data, audit.PrivacyClaim(1.0), budget=400, workers=2)
+    print(result.verdict, result.reason)
+"""
+
+
+@pytest.mark.slow
+def test_a_class_of_the_script_itself_is_audited(tmp_path):
+    """In worker processes, which could not pickle the class, four fits of ten raised."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    said = run_python("script.py", cwd=tmp_path).stdout
+    assert said.startswith("INCONCLUSIVE not refuted, but too few outputs"), said

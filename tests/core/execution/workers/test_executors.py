@@ -6,6 +6,7 @@ Work that is spread: the order of a pool, groups of blocks, shares of workers, a
 import concurrent.futures
 import itertools
 import os
+import pickle
 import sys
 import threading
 import time
@@ -33,6 +34,20 @@ def test_a_call_returns_or_raises_what_the_function_does(text):
         with pytest.raises(ZeroDivisionError):
             pool.call(divide, 6, 0, timeout=60)
         assert pool.call(divide, 8, 2) == 4
+
+
+def test_a_class_of_the_script_is_pickled_in_a_worker_as_well(monkeypatch):
+    """A worker gets the class by its code: without its name in `__main__`, objects of it cannot be pickled there."""
+    monkeypatch.setattr(sys.modules["__main__"], "OfScript", None, raising=False)
+    monkeypatch.delattr(sys.modules["__main__"], "OfScript")
+    nested = type("Nested", (), {"__module__": "__main__", "__qualname__": "Outer.Nested"})
+    of_script = type("OfScript", (), {"__module__": "__main__"})()
+    of_script.part = nested
+    with pytest.raises(pickle.PicklingError):
+        pickle.dumps(type(of_script))
+    sent = pickle.loads(workers.pack(of_script))
+    assert pickle.loads(pickle.dumps(type(sent))) is type(sent)
+    assert not hasattr(sys.modules["__main__"], "Nested")
 
 
 @pytest.fixture(params=["processes", "threads of ours", "processes of ours"])
