@@ -1,11 +1,11 @@
-"""A library that offers queries of every input of the table, in exact arithmetic: it must fail nowhere.
+"""A library that offers every query of `audit.conformance`, in exact arithmetic: it must fail nowhere.
 
 Records are fractions within their bounds; noise is added to their sums as a fraction, and the result is rounded once.
 Records that are no numbers, NaN among them, count as the lower bound, and infinite ones as the nearer bound, so that
 nothing is refused because of the data. Textbook mechanisms: Dwork & Roth 2014, sections 3.3 to 3.6 (Laplace noise, the
-exponential mechanism, above threshold); Balle & Wang 2018 (Gaussian noise); Korolova et al. 2009 (discovered keys);
-Chaudhuri, Monteleoni & Sarwate 2011 (perturbed outputs). Double-precision effects of the noise are outside of every
-claim.
+exponential mechanism, above threshold); Balle & Wang 2018 (Gaussian noise); Canonne, Kamath & Steinke 2020 (discrete
+Gaussian noise); Korolova et al. 2009 (discovered keys); Chaudhuri, Monteleoni & Sarwate 2011 (perturbed outputs); Su et
+al. 2016 (k-means). Double-precision effects of the noise are outside of every claim.
 """
 
 import math
@@ -93,6 +93,15 @@ def _one_sided(scale: float, rng: np.random.Generator) -> int:
             return (int(rng.geometric(-math.expm1(-base / scale))) - 1) * base + low
 
 
+def discrete_gaussian(deviation: float, rng: np.random.Generator) -> int:
+    """Draw a discrete Gaussian number by rejection from a geometric one: Canonne et al. 2020, algorithm 3."""
+    scale = math.floor(deviation) + 1
+    while True:
+        drawn = geometric(scale, rng)
+        if rng.random() < math.exp(-((abs(drawn) - deviation**2 / scale) ** 2) / (2 * deviation**2)):
+            return drawn
+
+
 def chosen(utilities: Any, epsilon: float, rng: np.random.Generator) -> int:
     """Draw an index by the exponential mechanism, for utilities that a record changes by at most 1."""
     logs = np.array([epsilon * float(value) / 2 for value in utilities])
@@ -148,10 +157,10 @@ def _answer_numbers(library: Library, moved: int) -> None:
         middle, (size, first, *_) = found
         return rounded(middle + first / max(size, Fraction(1)))
 
-    def variance(found: Any) -> float:
+    def variance(found: Any) -> Fraction:
         _, (size, first, second) = found
         size = max(size, Fraction(1))
-        return rounded(max(second / size - (first / size) ** 2, Fraction(0)))
+        return max(second / size - (first / size) ** 2, Fraction(0))
 
     def of_moments(most: int, change: Callable[[Any], float]) -> Callable[[Parameters], Release]:
         def build(p: Parameters) -> Release:
@@ -162,7 +171,8 @@ def _answer_numbers(library: Library, moved: int) -> None:
 
     library.query("count")(lambda p: lambda data, rng: noisy(len(data), 1 / Fraction(p.epsilon), rng))
     library.query("mean")(of_moments(2, average))
-    library.query("variance")(of_moments(3, variance))
+    library.query("variance")(of_moments(3, lambda found: rounded(variance(found))))
+    library.query("standard deviation")(of_moments(3, lambda found: math.sqrt(rounded(variance(found)))))
 
     @library.query(
         "sum",
@@ -176,28 +186,67 @@ def _answer_numbers(library: Library, moved: int) -> None:
             return lambda data, rng: rounded(Fraction(int(total(data)) + geometric(width, rng)))
         return lambda data, rng: noisy(total(data), scale / Fraction(p.epsilon), rng)
 
-    @library.query("minimum")
-    def _(p: Parameters) -> Release:
+    def of_rank(p: Parameters, quantile: float) -> Release:
         grid = p.grid()
-        below = once(lambda data: [-sum(x < Fraction(c) for x in numbers(data, p)) for c in grid])
-        return lambda data, rng: grid[chosen(below(data), p.epsilon, rng)]
+        below = once(lambda data: [sum(x < Fraction(c) for x in numbers(data, p)) for c in grid])
+        utilities = once(lambda data: [-abs(rank - quantile * len(data)) for rank in below(data)])
+        return lambda data, rng: grid[chosen(utilities(data), p.epsilon, rng)]
+
+    library.query("quantile")(lambda p: of_rank(p, p.quantile))
+    library.query("median")(lambda p: of_rank(p, 0.5))
+    library.query("minimum")(lambda p: of_rank(p, 0.0))
+    library.query("maximum")(lambda p: of_rank(p, 1.0))
+
+    @library.query("histogram of numbers")
+    def _(p: Parameters) -> Release:
+        edges = [Fraction(edge) for edge in p.edges[1:-1]]
+        bins = once(lambda data: Counter(sum(x >= edge for edge in edges) for x in numbers(data, p)))
+        scale = moved / Fraction(p.epsilon)
+        return lambda data, rng: [noisy(bins(data)[i], scale, rng) for i in range(len(edges) + 1)]
 
 
 def _answer_keys(library: Library, moved: int) -> None:
-    @library.query("histogram of public keys")
-    def _(p: Parameters) -> Release:
+    def histogram(p: Parameters) -> Release:
         counts, scale = once(lambda data: counted(data, p.categories)), moved / Fraction(p.epsilon)
         return lambda data, rng: [noisy(count, scale, rng) for count in counts(data)]
 
-    @library.query("histogram of discovered keys")
-    def _(p: Parameters) -> Release:
+    library.query("histogram of public keys")(histogram)
+
+    def discovered(p: Parameters, least: float = 0.0) -> Release:
         width = moved / p.epsilon
-        threshold = 1 + width * math.log(moved / (2 * p.delta))
+        threshold = max(least, 1 + width * math.log(moved / (2 * p.delta)))
         counts = once(lambda data: sorted(Counter(map(repr, data)).items()))
 
         def release(data: Any, rng: np.random.Generator) -> dict[str, float]:
             found = {key: noisy(count, Fraction(width), rng) for key, count in counts(data)}
             return {key: value for key, value in found.items() if value >= threshold}
+
+        return release
+
+    library.query("histogram of discovered keys")(discovered)
+    library.query("thresholded counts")(lambda p: discovered(p, p.threshold))
+
+    @library.query("top-k")
+    def _(p: Parameters) -> Release:
+        counts = once(lambda data: counted(data, p.categories))
+
+        def release(data: Any, rng: np.random.Generator) -> list[str]:
+            left = list(zip(p.categories, counts(data), strict=True))
+            picked = []
+            for _ in range(min(p.k, len(left))):
+                at = chosen([count for _, count in left], p.epsilon / p.k, rng)
+                picked.append(left.pop(at)[0])
+            return picked
+
+        return release
+
+    @library.query("synthetic table")
+    def _(p: Parameters) -> Release:
+        counts = histogram(p)
+
+        def release(data: Any, rng: np.random.Generator) -> list[str]:
+            weights = np.clip(counts(data, rng), 1e-9, None)
+            return [str(key) for key in rng.choice(p.categories, size=4, p=weights / weights.sum())]
 
         return release
 
@@ -218,6 +267,12 @@ def _answer_noise(library: Library) -> None:
     def _(p: Parameters) -> Release:
         scale = p.sensitivity / p.epsilon if p.scale is None else p.scale
         return lambda value, rng: value + geometric(scale, rng)
+
+    @library.query("discrete gaussian noise", native="usual")
+    def _(p: Parameters) -> Release:
+        root = math.sqrt(math.log(1 / p.delta) + p.epsilon) - math.sqrt(math.log(1 / p.delta))  # of rho
+        deviation = p.sensitivity / (math.sqrt(2) * root) if p.scale is None else p.scale
+        return lambda value, rng: value + discrete_gaussian(deviation, rng)
 
 
 def _answer_choices(library: Library) -> None:
@@ -264,27 +319,81 @@ def _answer_choices(library: Library) -> None:
 
 
 def _answer_rows(library: Library, moved: int) -> None:
+    def perturbed(p: Parameters, statistics: Callable[[Any], np.ndarray], change: float) -> Release:
+        """Return statistics with Gaussian noise for a change of their l2 norm, in units of which nothing is lost."""
+        deviation = analytic_deviation(p.epsilon, p.delta) * change
+        found = once(statistics)
+        return lambda data, rng: found(data) + rng.normal(scale=deviation, size=found(data).shape)
+
     def clipped(data: Any, p: Parameters) -> np.ndarray:
         return np.array([row(values, p) for values in data]).reshape(-1, 2)
 
     @library.query("vector mean")
     def _(p: Parameters) -> Release:
-        sums = once(lambda data: np.append(clipped(data, p).sum(axis=0), len(data) * p.radius))
-        deviation = analytic_deviation(p.epsilon, p.delta) * math.sqrt(2) * p.radius * moved
+        sums = lambda data: np.append(clipped(data, p).sum(axis=0), len(data) * p.radius)  # noqa: E731
+        release = perturbed(p, sums, math.sqrt(2) * p.radius * moved)
 
         def mean(data: Any, rng: np.random.Generator) -> list[float]:
-            first, second, size = sums(data) + rng.normal(scale=deviation, size=3)
+            first, second, size = release(data, rng)
             return [float(value) / max(float(size) / p.radius, 1.0) for value in (first, second)]
 
         return mean
+
+    def moments(data: Any, p: Parameters) -> np.ndarray:
+        rows = clipped(data, p)
+        return np.array([(rows[:, i] * rows[:, j]).sum() for i, j in ((0, 0), (0, 1), (1, 1))])
+
+    def of_products(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Parameters], Release]:
+        def build(p: Parameters) -> Release:
+            release = perturbed(p, lambda data: moments(data, p), p.radius**2 * moved)
+            return lambda data, rng: change(release(data, rng)).tolist()
+
+        return build
+
+    library.query("covariance")(of_products(np.asarray))
+    library.query("principal components")(of_products(lambda abc: np.linalg.eigh(abc[[[0, 1], [1, 2]]])[1][:, -1]))
+
+    @library.query("k-means")
+    def _(p: Parameters) -> Release:
+        rounds = 2
+        scale = rounds * moved * (1 + math.sqrt(2) * p.radius) / p.epsilon
+
+        def centers(data: Any, rng: np.random.Generator) -> list[list[float]]:
+            rows, found = clipped(data, p), p.radius * np.array([[0.5, 0.5], [-0.5, -0.5]])
+            for _ in range(rounds):
+                near = np.argmin(((rows[:, None] - found) ** 2).sum(axis=2), axis=1)
+                sums = np.array([[*rows[near == k].sum(axis=0), np.sum(near == k)] for k in range(len(found))])
+                sums = sums + rng.laplace(scale=scale, size=sums.shape)
+                found = np.clip(sums[:, :2] / np.clip(sums[:, 2:], 1, None), -p.radius, p.radius)
+            return found.tolist()
+
+        return centers
+
+    def labeled(data: Any, p: Parameters) -> tuple[np.ndarray, np.ndarray]:
+        return clipped([x for x, _ in data], p), np.array([1.0 if label == 1 else -1.0 for _, label in data])
+
+    @library.query("linear regression")
+    def _(p: Parameters) -> Release:
+        def statistics(data: Any) -> np.ndarray:
+            rows, labels = labeled(data, p)
+            return np.concatenate([moments(rows.tolist(), p), rows.T @ labels])
+
+        change = math.sqrt(p.radius**4 + p.radius**2) * moved
+        release = perturbed(p, statistics, change)
+
+        def weights(data: Any, rng: np.random.Generator) -> list[float]:
+            a, b, c, *products = release(data, rng)
+            return np.linalg.lstsq(np.array([[a, b], [b, c]]), np.array(products), rcond=None)[0].tolist()
+
+        return weights
 
     @library.query("logistic regression")
     def _(p: Parameters) -> Release:
         strength = 4.0
 
         def minimum(data: Any) -> np.ndarray:
-            signs = [1.0 if label == 1 else -1.0 for _, label in data]
-            signed, found = clipped([x for x, _ in data], p) * np.array(signs)[:, None], np.zeros(2)
+            rows, labels = labeled(data, p)
+            signed, found = rows * labels[:, None], np.zeros(2)
             for _ in range(50):  # Newton's method on a strongly convex sum of losses
                 chance = 1 / (1 + np.exp(signed @ found))
                 slope = strength * found - signed.T @ chance

@@ -76,10 +76,9 @@ def test_a_fault_fails_where_its_case_looks(case):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_right_library_fails_nowhere(relation):
     """The cheap part of the table; the weekly run asks all of it."""
-    library, inputs = reference(relation), {query.input for query in QUERIES.values()}
-    assert {QUERIES[name].input for name in library.answers} == inputs
-    found = conform(library, cases=CHEAP[relation], draws=500, timeout=300, workers=0, confirmation=RARE)
-    odd = [each for each in found if each.case and each.status not in ("screened", "does not apply", "PASS")]
+    found = conform(reference(relation), cases=CHEAP[relation], draws=500, timeout=300, workers=0, confirmation=RARE)
+    assert len({each.query for each in found}) == len(QUERIES)
+    odd = [each for each in found if each.status not in ("screened", "does not apply", "PASS")]
     assert not odd
 
 
@@ -87,9 +86,9 @@ def test_a_right_library_fails_nowhere(relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_right_library_fails_nowhere_in_the_whole_table(relation):
     found = conform(reference(relation), draws=5_000, timeout=600, confirmation=RARE)
-    odd = [each for each in found if each.case and each.status not in ("screened", "does not apply", "PASS")]
+    odd = [each for each in found if each.status not in ("screened", "does not apply", "PASS")]
     assert not odd
-    assert sum(each.pairs for each in found) >= 1_200
+    assert sum(each.pairs for each in found) >= 1_500
 
 
 @pytest.mark.false_alarm(RARE)
@@ -343,9 +342,7 @@ def test_tables_are_saved_and_keep_what_was_not_asked_again(tmp_path):
     save(tmp_path / "one.json", library, found)
     head, rows = load(tmp_path / "one.json")
     assert head["library"] == library.name
-    asked = [(row.query, row.case, row.status) for row in rows if row.case]
-    assert asked == [(row.query, row.case, row.status) for row in found]
-    assert {row.query for row in rows if not row.case} == {*QUERIES} - {*library.answers}  # not offered
+    assert [(row.query, row.case, row.status) for row in rows] == [(row.query, row.case, row.status) for row in found]
     again = conform(library, queries=["sum"], cases=["ordinary"], draws=100, workers=1)
     save(tmp_path / "one.json", library, again)
     kept = [row for row in rows if (row.query, row.case) != ("sum", "ordinary")]
