@@ -262,11 +262,11 @@ def report_command(directory: Path, verbose: bool) -> int:
     """Show a certificate, and write its HTML anew.
 
     Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR. Of an unfinished run, the
-    finished checks are shown.
+    finished checks are shown. A certificate that contradicts its evidence is not shown.
     """
     from audit.certificate.document import find_certificate, load_certificate, write_renderings
     from audit.certificate.terminal import output_console, print_certificate, print_records
-    from audit.certificate.verify import require_form
+    from audit.certificate.verify import list_problems
     from audit.runner import read_unfinished_run
 
     if not find_certificate(directory).exists() and (unfinished := read_unfinished_run(directory)):
@@ -275,7 +275,8 @@ def report_command(directory: Path, verbose: bool) -> int:
         click.echo(f"unfinished: {len(records)} of {planned} checks; the same dp-audit run with --resume goes on")
         return Verdict.INCONCLUSIVE.exit_status
     certificate = load_certificate(directory)
-    require_form(certificate)
+    if problems := list_problems(certificate):
+        return print_contradictions(problems, "the certificate contradicts its evidence in {} places")
     written = write_renderings(certificate, find_certificate(directory).parent)
     print_certificate(output_console(), certificate, verbose)
     click.echo(f"written: {', '.join(map(str, written))}")

@@ -114,6 +114,19 @@ def test_a_missing_certificate_is_66_and_says_no_more(dp_audit, tmp_path, comman
         assert done.stdout == ""
 
 
+@pytest.mark.parametrize("command", ["verify", "replay", "report"])
+def test_a_certificate_that_was_edited_is_65_and_is_not_shown(dp_audit, tmp_path, command):
+    write(tmp_path, "check('a', 1.5)")
+    assert dp_audit(tmp_path, "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0").returncode == 0
+    path, page = tmp_path / "r" / "certificate.json", (tmp_path / "r" / "certificate.html").read_bytes()
+    path.write_text((text := path.read_text()).replace('"epsilon":1.5', '"epsilon":1.75'))
+    assert path.read_text() != text
+    done = dp_audit(tmp_path, command, "r")
+    assert done.returncode == 65
+    assert "verdict" not in done.stdout  # the head of a table
+    assert (tmp_path / "r" / "certificate.html").read_bytes() == page
+
+
 def test_a_run_writes_every_rendering_and_report_writes_them_again(dp_audit, tmp_path):
     write(tmp_path, "check('a', 1.5)")
     assert dp_audit(tmp_path, "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0").returncode == 0
