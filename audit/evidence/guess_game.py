@@ -430,7 +430,7 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
     point, size = first.tested or session.terms.claim.point, game.calls.size
     share, significance = events.delta_share(point.delta), session.allowance.significance
     unit = size if game.calls.is_uniform else game.bound_and_inflation(point.delta, significance)[1]
-    most = math.ceil(estimate_growth(significance, level) * game.counts.runs)
+    most = max(session.allowance.budget, math.ceil(estimate_growth(significance, level) * game.counts.runs))
     is_joined = size <= SHORT_CALL and len(session.pairs) == 1 and game.plants.form.columns < 2
     fewest = size * (TRAINING_CALLS if is_joined else 2 * TRAINING_CALLS)  # fewer calls show no dependence, unless long
     due = runs_to_confirm(game.counts, point.epsilon, share, LAST_LOOK * level, most)

@@ -52,6 +52,7 @@ from audit.extensions.search.neighbors import neighboring_pairs
 _EXAMPLES = 200  # cases tried in one climb
 _CORNERS = 100  # cases at corners, where methods give the epsilon of a case; as many again if none exceeds the claim
 _WORSE = 60  # more cases where one does
+_CLEAR = 0.75  # of the claimed epsilon: a cost that exceeds it by less may be of a loss that does not
 _BEYOND = 50  # cases of a climb in their place, if parameters are searched: the worst setting may lie between corners
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
@@ -133,6 +134,8 @@ class Search:
         stays_at_corners = has_corners and self.climbs == 1 and self.check.parameters is None
         if stays_at_corners:
             self._try_corners(corners, _CORNERS if self.best_excess <= 0 else _WORSE)
+            if 0 < self.best_excess < _CLEAR * self.check.claim.point.epsilon:
+                self._try_corners(corners, _CORNERS)
         else:
             self._climb_often(cases)
         if self.best is None:

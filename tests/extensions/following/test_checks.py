@@ -109,6 +109,15 @@ def test_a_claim_in_doubt_is_refuted_by_few_outputs_of_a_first_game(mechanism, p
     assert list_problems(report.certificate) == []
 
 
+@pytest.mark.parametrize("seed", [8, 13])
+def test_what_a_short_game_refutes_by_luck_is_confirmed_by_as_many_outputs_as_the_budget(seed):
+    """Of a loss a tenth above the claim: seven times the outputs of such a game were too few at both seeds."""
+    mechanism = audit.per_call(lambda data, rng: data.sum() + rng.laplace(scale=1 / 1.1))
+    result = audit.check_privacy(mechanism, audit.PrivacyClaim(1.0), pairs=[PAIRS[0]], seed=seed)
+    assert result.verdict == "FAIL", result.reason
+    assert result.evidence.game.counts.runs < 4_000
+
+
 def test_the_games_of_a_claim_in_doubt_share_the_significance(monkeypatch):
     """The noise costs 0.5, a little more than is claimed: no game refutes the claim, and all are played."""
     shares = []

@@ -221,6 +221,17 @@ def test_a_claim_that_holds_is_certified_where_outputs_vary():
         assert abs(2 * sum(left) - 20) <= 16
 
 
+def test_a_search_goes_on_where_a_cost_exceeds_the_claim_by_little():
+    """A noisy maximum costs more by shifts than it loses: 160 cases end at a pair that keeps the claim."""
+
+    def choose(data, rng):
+        return int(np.argmax(data.min(axis=0) + rng.laplace(scale=1.0, size=4)))
+
+    columns = hnp.arrays(float, (4, 4), elements=st.floats(0, 1))
+    result = audit.check_privacy(audit.per_call(choose), PrivacyClaim(1.0), datasets=columns)
+    assert result.verdict == Verdict.FAIL, result.reason
+
+
 def test_another_hypothesis_searches_without_corners(monkeypatch):
     """Corners are drawn by inner parts of Hypothesis, which may change at any release."""
 
