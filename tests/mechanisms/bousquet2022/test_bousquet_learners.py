@@ -418,7 +418,7 @@ def test_errors_of_intervals_and_of_semi_supervised_thresholds():
     agree(literal, [threshold_error(0.5, 30, points, rng) for points in ranks])
 
 
-@pytest.mark.false_alarm(1.2e-6)
+@pytest.mark.false_alarm(1.2e-6, seeded=True)
 def test_errors_of_two_candidates_are_those_of_the_exponential_mechanism():
     """Null: the chance of .2 beside infinity, 8 records, target .5, over all samples; 4,000 draws, five deviations.
 
