@@ -16,6 +16,7 @@ from audit.api import BLOCK, DRAWN_BEFORE, InvalidArgument, claims, defaults, ru
 FEWEST = 1_000  # outputs of a side
 _LONG_CALL = 6 * BLOCK  # outputs from which a budget has such a call, as `LONG_SHARE` of the game says
 _LONG = 12  # significant digits from which independent numbers do not repeat
+_ATOM = 0.01  # share of the numbers that are equal, from which they are an atom of the law
 _REPEATED, _ALMOST_ALL = 0.01, 0.999  # share of long numbers that repeat; of neighbors in order in a sorted list
 
 
@@ -198,10 +199,15 @@ def require_apart(left: Drawn, right: Drawn) -> None:
 
 
 def require_unrepeated(numbers: np.ndarray, source: str) -> None:
-    """Raise for numbers of which long ones repeat."""
+    """Raise for numbers of which long ones repeat evenly: counts of atoms, and of the values of a grid, are uneven."""
     long = numbers[np.isfinite(numbers) & (numbers != np.round(numbers, 0)) & (_round(numbers) != numbers)]
-    if len(long) > FEWEST / 2 and 1 - len(np.unique(long)) / len(long) > max(_REPEATED, _expect_repeats(long)):
-        repeated = f"{len(long) - len(np.unique(long)):,} of {len(long):,} numbers with {_LONG} digits or more repeat"
+    values, counts = np.unique(long, return_counts=True)
+    rare = counts <= _ATOM * len(numbers)
+    long, counts = long[np.isin(long, values[rare])], counts[rare]
+    repeats = len(long) - len(counts)
+    is_even = bool(repeats) and np.var(counts) < 2 * np.mean(counts)
+    if is_even and len(long) > FEWEST / 2 and repeats / len(long) > max(_REPEATED, _expect_repeats(long)):
+        repeated = f"{repeats:,} of {len(long):,} numbers with {_LONG} digits or more repeat"
         why = "as in a list that was resampled or written twice: give each output of the mechanism once"
         raise InvalidArgument(f"{source}: {repeated}, {why}")
 

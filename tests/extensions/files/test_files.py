@@ -217,9 +217,18 @@ def test_a_constant_output_on_both_datasets_is_judged():
 
 
 @pytest.mark.parametrize(
-    "coarsen", [lambda x: np.round(x), lambda x: np.round(x, 2), lambda x: (x + 64).astype(np.float32).astype(float)]
+    "coarsen",
+    [
+        np.round,
+        lambda x: np.round(x, 2),
+        lambda x: (x + 64).astype(np.float32).astype(float),
+        lambda x: np.clip(x, -1 / 3, 2 / 3),
+        lambda x: np.where(x > 0.5, np.sqrt(2), -np.sqrt(2)),
+        lambda x: np.round(x * 7) / 7,
+    ],
 )
 def test_coarse_numbers_may_repeat(coarsen):
+    """Also those with atoms of many digits, as clipped numbers and debiased responses have, and those of a grid."""
     left, right = (coarsen(laplace(shift)) for shift in (0.0, 2.0))
     assert audit.check_outputs(left, right, PrivacyClaim(1.0)).verdict == "FAIL"
 
