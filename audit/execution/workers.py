@@ -452,21 +452,21 @@ def _error_of_call(said: str, name: str = "Exception", text: str = "", *more: st
     return RuntimeError(f"{name}: {text}")
 
 
+def _list_parts(value: Any) -> list[Any]:
+    """Return the objects that another one holds, which a copy of it holds as well: a mechanism, a strategy."""
+    parts = getattr(value, "__dict__", {}).values()
+    return [part for part in parts if type(part).__module__ != "builtins" or callable(part)]
+
+
 class ThisMachine(Pool):
     """Processes of this machine."""
 
     def __init__(self, width: int, code: Mapping[str, str] | None, objects: Sequence[Any], shares: bool) -> None:
-        server = None
+        self._fork_server = None
         if FORKS and not shares:
-            parts = (
-                part for each in objects for part in getattr(each, "__dict__", {}).values()
-            )  # a copy holds them, too
-            self._inherited = [
-                *objects,
-                *(part for part in parts if type(part).__module__ != "builtins" or callable(part)),
-            ]
-            server = ForkServer(partial(answer, inherited=self._inherited), prepare)
-        self._fork_server = server
+            self._inherited = [*objects, *(part for each in objects for part in _list_parts(each))]
+            self._fork_server = ForkServer(partial(answer, inherited=self._inherited), prepare)
+        server = self._fork_server
         self._processes = Processes(server.supervisor if server else partial(start_supervisor, False), shares)
         super().__init__(ThreadPoolExecutor(width), width, code, self._call_alone, shares)
 

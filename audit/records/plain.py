@@ -79,8 +79,13 @@ def list_types(kind: Any) -> dict[str, Any]:
     """Return the types of the recorded fields of a class, `Self` resolved."""
     hints = typing.get_type_hints(kind, include_extras=True)
     known = {part.name for part in list_fields(kind)} if hasattr(kind, "__dataclass_fields__") else hints.keys()
-    own = {name for name, hint in hints.items() if typing.get_origin(hint) in _UNIONS and Self in typing.get_args(hint)}
-    return {name: kind | None if name in own else hint for name, hint in hints.items() if name in known}
+    return {name: _resolve(hint, kind) for name, hint in hints.items() if name in known}
+
+
+def _resolve(hint: Any, kind: Any) -> Any:
+    if typing.get_origin(hint) in _UNIONS and Self in typing.get_args(hint):
+        return kind | None
+    return hint
 
 
 def _field_to_plain(part: dataclasses.Field[Any], value: Any) -> Any:

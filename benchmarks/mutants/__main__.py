@@ -240,6 +240,10 @@ def draw(count: int, seed: int, only: str) -> Iterator[Mutant]:
 def read_hand_made(names: list[str]) -> Iterator[Mutant]:
     """Yield the changes of `hand_made.toml`, or those of some names."""
     for name, row in tomllib.loads((Path(__file__).parent / "hand_made.toml").read_text()).items():
+        if more := row.keys() - {"file", "old", "new", "tests"}:
+            raise SystemExit(
+                f"{name}: {sorted(more)} belongs to no change: put rows without a head above the first table"
+            )
         if names and name not in names:
             continue
         text = (ROOT / row["file"]).read_text()
