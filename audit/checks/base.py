@@ -170,7 +170,7 @@ class Result(AnyResult):
 
     def details(self) -> Iterator[str]:
         """Yield the lines that `str` shows beside claim, reason and cost."""
-        yield from ()
+        return self.check.estimate(self.evidence, self.significance)
 
     def __str__(self) -> str:
         unit = self.check.unit
@@ -285,6 +285,10 @@ class Check(ABC):
     def confirm(self, evidence: Any, allowance: Allowance, level: float) -> Iterator[Any]:
         """Yield evidence from fresh outputs, to be judged at `level`: a short look at them, then a long one."""
         return map(self.gather, list_fresh_allowances(allowance, level))
+
+    def estimate(self, evidence: Any, significance: float) -> Iterator[str]:
+        """Yield lines with usual estimates from the evidence: for `str`, neither judged nor recorded."""
+        yield from ()
 
     @classmethod
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from audit.api import (
     run_alone,
     validate,
 )
+from audit.extensions.utility.estimates import estimate_proportion
 from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probe_calls
 
 _FIRST_LOOK = 16  # trials
@@ -134,6 +135,11 @@ class GuaranteeCheck(StatedCheck):
             return evidence
         except errors.Unusable as failure:
             return replace(evidence, failure=str(failure))
+
+    def estimate(self, evidence: GuaranteeEvidence, significance: float) -> Iterator[str]:
+        """Yield a line with the intervals at the last look."""
+        for look in evidence.looks[-1:]:
+            yield from estimate_proportion(look.failures, look.trials, significance)
 
     def _draw_failures(self, count: int, stream: Stream) -> np.ndarray:
         values = draw_array(self.trials, count=count, stream=stream, what="trials()")

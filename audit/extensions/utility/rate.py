@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -22,6 +22,7 @@ from audit.api import (
     validate,
 )
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, require_argument
+from audit.extensions.utility.estimates import estimate_exponent
 from audit.extensions.utility.means import Support
 from audit.extensions.utility.rate_judge import RateTerms, judge_means, judge_values
 
@@ -134,6 +135,10 @@ class RateCheck(CurveCheck):
             return leave_open("the scale does not increase with n, so that there is no exponent to fit")
         judge = judge_values if evidence.uses == "evaluator" else judge_means
         return judge(terms, evidence, significance)
+
+    def estimate(self, evidence: CurveEvidence, significance: float) -> Iterator[str]:
+        """Yield a line with the exponent of a regression."""
+        return estimate_exponent(self.terms(), evidence.points, significance)
 
     def bet_share(self, significance: float) -> float:
         return _BET_SHARE
