@@ -471,7 +471,7 @@ def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None
         if candidate.score is not None:
             counted = filter(None, [other.candidate.values for other in proposals])
             return EventPair(
-                candidate.score,
+                candidate.score.name_values(candidate.folds.whole),
                 candidate.place(thresholds, design),
                 bound,
                 form=OutputForm(values=min(counted, key=attrgetter("share"), default=None)),
@@ -523,7 +523,7 @@ def _is_plain(outputs: Outputs) -> bool:
 def _sort_numbers(outputs: Outputs) -> Outputs:
     if not _is_plain(outputs):
         return by_column(outputs)
-    numbers = np.sort(outputs.numbers, kind="stable")  # fast where two halves are sorted
+    numbers = np.sort(outputs.numbers)
     return Outputs(numbers, numbers)
 
 

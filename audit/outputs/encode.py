@@ -109,9 +109,11 @@ class Outputs:
         bits = np.ascontiguousarray(self.numbers).view(np.uint64).reshape(len(self), -1)
         keys = mix_keys(bits.T, len(self))
         if self.texts:
-            words = np.array([hash_texts(texts) ^ hash_text(name) for name, texts in self.texts.items()])
+            is_same = all(texts.codes.strides == (0,) for texts in self.texts.values())  # in all rows: read it once
+            read = {name: texts[: 1 if is_same else None] for name, texts in self.texts.items()}
+            words = np.array([hash_texts(texts) ^ hash_text(name) for name, texts in read.items()])
             own = mix_keys([words.ravel()], words.size).reshape(words.shape)
-            seen = [texts.codes >= 0 for texts in self.texts.values()]
+            seen = [texts.codes >= 0 for texts in read.values()]
             keys = keys ^ np.bitwise_xor.reduce(np.where(seen, own, 0))  # a row without a text is as if none had it
         return keys if self.symbols is None else np.where(self.symbolic, hash_texts(self.symbols), keys)
 

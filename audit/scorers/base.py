@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import special
@@ -107,6 +107,10 @@ class Score(ABC):
     @abstractmethod
     def __call__(self, outputs: Outputs) -> np.ndarray:
         """Return the scores, shape (size,); NaN abstains."""
+
+    def name_values(self, training: Training) -> Self:
+        """Return the score with the texts of the values that it counts; asked of the score that won alone."""
+        return self
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         """Return the events {score >= upper} and {score <= lower} in words."""

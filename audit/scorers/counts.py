@@ -60,6 +60,15 @@ class AtomScore(Score):
             scores[missed] = known(_kind_keys(outputs.symbols)[missed])
         return np.where(np.isnan(scores), self.table.rare, scores)
 
+    def name_values(self, training: Training) -> Self:
+        texts: dict[int, str] = {}
+        for outputs in training.sides:
+            keys, rows = np.unique(_read_keys(outputs), return_index=True)
+            known = np.isin(keys, self.table.keys)
+            for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
+                texts.setdefault(key, _show_output(outputs, row, key))
+        return replace(self, texts=texts)
+
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         ratios, rare = self.table.ratios, self.table.rare
         return self._event(ratios >= upper, rare >= upper), self._event(ratios <= lower, rare <= lower)
@@ -85,26 +94,13 @@ class Atoms(Scorer):
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
         score = count_atoms(training)
-        if score is None:
-            return []
-        return [name_atoms(score, training)]
-
-
-def name_atoms(score: AtomScore, training: Training) -> AtomScore:
-    """Return the score with the texts of its atoms."""
-    texts: dict[int, str] = {}
-    for outputs in training.sides:
-        keys, rows = np.unique(_read_keys(outputs), return_index=True)
-        known = np.isin(keys, score.table.keys)
-        for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
-            texts.setdefault(key, _show_output(outputs, row, key))
-    return replace(score, texts=texts)
+        return [] if score is None else [score]
 
 
 def count_atoms(training: Training) -> AtomScore | None:
     """Return the score of the values that repeat, without their texts; None when none does."""
     plain = all(outputs.is_scalar and outputs.symbols is None for outputs in training.sides)
-    if plain and not _repeats(merge_in_order(training.left.numbers, training.right.numbers)):
+    if plain and not _repeats(np.sort(np.concatenate([outputs.numbers for outputs in training.sides]))):
         return None  # continuous outputs: save the cost of their keys
     left, right = (np.sort(_read_keys(outputs)) for outputs in training.sides)
     if not _repeats(merge_in_order(left, right)):
@@ -199,6 +195,11 @@ class CellScore(Score):
         special = self.atoms(outputs)
         return np.where(np.isnan(special), scores, special)
 
+    def name_values(self, training: Training) -> Self:
+        if self.atoms is None or all(outputs.symbols is None for outputs in training.sides):
+            return self
+        return replace(self, atoms=self.atoms.name_values(training))
+
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         named = self.atoms.describe(upper, lower) if self.atoms and self.atoms.texts else ("a special value",) * 2
         return self._union(self.ratios >= upper, named[0]), self._union(self.ratios <= lower, named[1])
@@ -218,12 +219,7 @@ class Cells(Scorer):
 
     def propose(self, training: Training) -> Sequence[CellScore]:
         counted = CountedCells.of(training)
-        if counted is None:
-            return []
-        score = counted.score()
-        if score.atoms is not None and any(outputs.symbols is not None for outputs in training.sides):
-            score = replace(score, atoms=name_atoms(score.atoms, training))
-        return [score]
+        return [] if counted is None else [counted.score()]
 
 
 @dataclass(frozen=True)
@@ -322,11 +318,11 @@ class CollisionCounts:
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> Self:
         """Count equal pairs of two samples of finite numbers."""
-        ordered = merge_in_order(left, right)
+        sides = [np.sort(side) for side in (left, right)]
+        ordered = merge_in_order(*sides)
         again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
         if not len(again):
             return cls(0, 0, 0, min(len(left), len(right)))
-        sides = [np.sort(side) for side in (left, right)]
         of_left, of_right = (np.searchsorted(side, again, "right") - np.searchsorted(side, again) for side in sides)
         within = sum(int((each * (each - 1) // 2).sum()) for each in (of_left, of_right))
         repeated = int((of_left > 1).sum() + (of_right > 1).sum())

@@ -113,7 +113,7 @@ def test_every_scorer_reads_or_declines_every_output(scorer, mechanism):
             values = score(strange)
             assert values.shape == (50,)
         assert score(seen.left).shape == (400,)
-        assert len(score.describe(0.5, -0.5)) == 2
+        assert len(score.name_values(seen).describe(0.5, -0.5)) == 2
 
 
 def test_guesses_follow_the_thresholds_and_nan_abstains():
