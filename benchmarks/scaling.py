@@ -65,7 +65,7 @@ def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
     """Processor seconds to draw a block and count its guesses; the least of some measurements, whatever else runs."""
     subject, stream = Subject(mechanism), Stream(0)
     drawn = join_calls(draw_calls(subject, [PAIR], 1, 4_000, stream.child(0))[0])[0]
-    design = TestDesign(0.0, TestDesign.critical_value(0.05), 8_000, 10**6, 1.0)
+    design = TestDesign(1.0, 0.0, 4_000, 10**6, 0.05)
     events = choose_events(Training(*drawn, mechanism, PAIR), [design])[0]
     assert events is not None
 

@@ -30,6 +30,8 @@ from audit.outputs.encode import OutputForm, Outputs, Reading, Repeats, by_colum
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED, distinct, fit_logistic, logistic, merge_in_order
 from audit.scorers.counts import SHORT_TABLE, find_coarse
+from audit.scorers.intervals import Excess
+from audit.statistics.bounds import GameTest
 
 # Thresholds on one score: tuned by `tests/core/events`, `benchmarks.overhead`
 COARSE_GRID = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end
@@ -113,15 +115,30 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class TestDesign:
-    """Describe the test that events are chosen for."""
+    """Hold a claim, and the outputs and the level by which events are chosen and certified."""
 
-    delta: float  # of the test
-    critical: float  # standard errors that it demands; see `critical_value`
-    training_runs: int  # both datasets together
-    certifying_runs: int
-    epsilon: float = math.inf  # the claimed one: a bound above it is a refutation
+    epsilon: float  # the claimed one: a bound above it is a refutation
+    delta: float
+    training: float  # outputs per dataset
+    runs: int  # certifying runs, both datasets together
+    level: float
     more: bool = False  # whether more outputs will train if chance decides which events look best on these
     __test__ = False  # pytest: not a class of tests
+
+    @cached_property
+    def critical(self) -> float:
+        """Standard errors by which a test at this level must be exceeded, at least 0.5."""
+        return max(float(-special.ndtri(self.level)), 0.5)
+
+    @property
+    def test(self) -> GameTest:
+        """The test that certifies an event on one side."""
+        return GameTest(self.epsilon, self.delta / 2, self.level)
+
+    @property
+    def excess(self) -> Excess:
+        """The measure by which training outputs choose an interval."""
+        return Excess(self.epsilon, self.delta, self.training)
 
     def estimated_bound(
         self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, penalty: float
@@ -144,14 +161,9 @@ class TestDesign:
             bound = np.log(np.maximum(t, 1e-300))
         return np.where(excess > 0, bound, -np.inf)
 
-    @staticmethod
-    def critical_value(significance: float) -> float:
-        """Return the standard errors by which a test at this level must be exceeded, at least 0.5."""
-        return max(float(-special.ndtri(significance)), 0.5)
-
     def standard_errors(self, penalty: float) -> float:
         """Return standard errors, of the test and of the penalty, in units of one run's standard deviation."""
-        return self.critical / math.sqrt(self.certifying_runs) + penalty / math.sqrt(self.training_runs)
+        return self.critical / math.sqrt(self.runs) + penalty / math.sqrt(2 * self.training)
 
 
 @dataclass(frozen=True)
@@ -645,7 +657,7 @@ class Candidate:
 
     def _cross_fitted_bound(self, design: TestDesign) -> float:
         """Return the estimated bound of thresholds that are chosen on the half that does not judge them."""
-        half = replace(design, training_runs=max(1, design.training_runs // 2))
+        half = replace(design, training=design.training / 2)
         seen, used = [], 0
         for choosing, judging in (self.halves, self.halves[::-1]):
             thresholds = best_thresholds(choosing, half, PENALTY)

@@ -38,7 +38,6 @@ from audit.scorers.intervals import (
     PLANTED_GAINS,
     PLANTED_STEP,
     SCAN_DISJOINT,
-    Excess,
     IntervalScore,
     RatedInterval,
     Screened,
@@ -56,7 +55,7 @@ from audit.scorers.rows import (
     thin_rows,
 )
 from audit.scorers.vectors import Feature, depend_without_correlation, pairs_that_differ
-from audit.statistics.bounds import POWER, GameTest
+from audit.statistics.bounds import POWER
 from audit.validate import Count, Limits, integer
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`
@@ -95,56 +94,36 @@ class EventSize(NamedTuple):
         return f"probability {self.probability:g} at a ratio of e^{self.log_ratio:.2f}"
 
 
-@dataclass(frozen=True)
-class Claimed:
-    """Hold the inputs of the size of plants: the claim, the outputs, and the level of the test of interval events."""
-
-    epsilon: float
-    delta: float
-    training: int  # outputs per dataset
-    runs: int  # certifying runs, both datasets together
-    level: float
-
-    @property
-    def test(self) -> GameTest:
-        """Return the test that certifies an event on one side."""
-        return GameTest(self.epsilon, self.delta / 2, self.level)
-
-    @property
-    def excess(self) -> Excess:
-        """Return the measure by which training outputs choose."""
-        return Excess(self.epsilon, self.delta, self.training)
-
-    def finds(self, likelier: float, other: float, columns: int = 1) -> bool:
-        """Test whether the search certifies an event with these probabilities with the power `SURE_POWER`."""
-        counts = np.array(self.training * likelier), np.array(self.training * other)
-        evidence = float(self.excess.evidence(*counts, columns))
-        return evidence >= SURE_EVIDENCE and self.test.power(self.runs, likelier / 2, other / 2) >= SURE_POWER
+def is_found(design: TestDesign, likelier: float, other: float, columns: int = 1) -> bool:
+    """Return whether the search certifies an event with these probabilities with the power `SURE_POWER`."""
+    counts = np.array(design.training * likelier), np.array(design.training * other)
+    evidence = float(design.excess.evidence(*counts, columns))
+    return evidence >= SURE_EVIDENCE and design.test.power(design.runs, likelier / 2, other / 2) >= SURE_POWER
 
 
 @lru_cache(maxsize=1024)
-def event_size(claimed: Claimed, columns: int = 1) -> EventSize | None:
+def event_size(design: TestDesign, columns: int = 1) -> EventSize | None:
     """Return the size of an event that the scan finds at any place of any of the columns; None if there is none."""
     for probability in _PROBABILITIES:
         steps = round(_LARGEST_RATIO / _ROUNDING)
         low, high = 0, steps + 1
         while high - low > 1:
             middle = (low + high) // 2
-            ratio = claimed.epsilon + middle * _ROUNDING
-            likelier = min(1.0, probability + claimed.delta)
-            found = claimed.finds(likelier, probability * math.exp(-ratio), columns)
+            ratio = design.epsilon + middle * _ROUNDING
+            likelier = min(1.0, probability + design.delta)
+            found = is_found(design, likelier, probability * math.exp(-ratio), columns)
             low, high = (low, middle) if found else (middle, high)
         if high <= steps:
-            return EventSize(probability, claimed.epsilon + high * _ROUNDING)
+            return EventSize(probability, design.epsilon + high * _ROUNDING)
     return None
 
 
 @lru_cache(maxsize=1024)
-def training_for(claimed: Claimed, columns: int = 1, probability: float = _PROBABILITIES[0]) -> int:
+def training_for(design: TestDesign, columns: int = 1, probability: float = _PROBABILITIES[0]) -> int:
     """Return the training outputs per dataset, within 20 %, that suffice to find events of this probability."""
-    training = max(claimed.training, 1)
+    training = max(int(design.training), 1)
     while training < _MOST_TRAINING:
-        more = replace(claimed, training=training, runs=max(claimed.runs, round(2 * training / SCAN_MOST)))
+        more = replace(design, training=training, runs=max(design.runs, round(2 * training / SCAN_MOST)))
         found = event_size(more, columns)
         if found is not None and found.probability <= probability:
             break
@@ -152,14 +131,14 @@ def training_for(claimed: Claimed, columns: int = 1, probability: float = _PROBA
     return training
 
 
-def added_share(claimed: Claimed, columns: int, usual: float, least_added: float) -> float:
+def added_share(design: TestDesign, columns: int, usual: float, least_added: float) -> float:
     """Return the addition to a value's probability with which the scan finds it; 0 if it does where one side lacks it.
 
     At least `least_added` is added, unless nothing is.
     """
-    if claimed.finds(usual, 0.0, columns):
+    if is_found(design, usual, 0.0, columns):
         return 0.0
-    added = least(lambda share: claimed.finds(min(1.0, usual + share), usual, columns), 1.0)
+    added = least(lambda share: is_found(design, min(1.0, usual + share), usual, columns), 1.0)
     return min(1.0, max(least_added, PLANT_MARGIN * added))
 
 
@@ -215,7 +194,7 @@ class ShiftTrial:
 
     rows: Rows
     standard: Standard
-    claimed: Claimed
+    design: TestDesign
     rng: np.random.Generator
 
     def family(self) -> PlantedFamily:
@@ -274,7 +253,7 @@ class ShiftTrial:
         weights, projected = self.by_chance[0][chance], self.by_chance[1][:, chance]
         ordered = np.sort(projected + shift * direction.projected)
         gap = shift * float((weights + shift * direction.fitted) @ direction.along)
-        return best_power(self.claimed, ordered + gap, ordered)
+        return best_power(self.design, ordered + gap, ordered)
 
 
 @dataclass(frozen=True)
@@ -286,14 +265,14 @@ class ShiftDirection:
     projected: np.ndarray  # shape (size,)
 
 
-def best_power(claimed: Claimed, leading: np.ndarray, other: np.ndarray) -> float:
+def best_power(design: TestDesign, leading: np.ndarray, other: np.ndarray) -> float:
     """Return the power of the best threshold between two samples of a score, both sorted."""
     right, wrong = tails(leading, other)
-    misses = wrong + claimed.delta * math.exp(-claimed.epsilon)
-    theta = 1 / (1 + math.exp(-claimed.epsilon))
+    misses = wrong + design.delta * math.exp(-design.epsilon)
+    theta = 1 / (1 + math.exp(-design.epsilon))
     excess = (right - theta * (right + misses)) / np.sqrt(np.maximum(right + misses, 1e-12))
     best = int(np.argmax(excess))
-    return claimed.test.power(claimed.runs, float(right[best]) / 2, float(wrong[best]) / 2)
+    return design.test.power(design.runs, float(right[best]) / 2, float(wrong[best]) / 2)
 
 
 # Deals the base to two sides, with a plant, in one column of them: the leading side first
@@ -343,7 +322,7 @@ class PlantingTrial:
     """Plant violations in the outputs of one pair, dealt again at random, and count those that the scan finds."""
 
     rows: Rows
-    claimed: Claimed
+    design: TestDesign
     columns: int
     most: float  # largest evidence in the outputs as they are
     size: EventSize
@@ -370,7 +349,7 @@ class PlantingTrial:
 
     def plant_shifts(self, searched: FamilySearch) -> PlantedFamily:
         """Shift the mean on one side, along some directions."""
-        return ShiftTrial(self.rows, self.standard, self.claimed, self.rng).family()
+        return ShiftTrial(self.rows, self.standard, self.design, self.rng).family()
 
     def plant_feature(self, searched: FamilySearch) -> PlantedFamily:
         """Let a number derived from each row take a value more often on one side, or never on the other."""
@@ -388,14 +367,14 @@ class PlantingTrial:
     def _compute_power(self, deal: Dealing) -> bool:
         """Scan one column with a plant, and compute the power of the test of the event it finds."""
         column = SortedColumn.space(deal(), PLANTED_STEP)
-        found = column.judge(replace(self.claimed.excess, size=self.half), 1, self.columns, PLANTED_GAINS)
+        found = column.judge(replace(self.design.excess, size=self.half), 1, self.columns, PLANTED_GAINS)
         if not found or found[0][0] <= self.most:
             return False
         _, start, stop, sign = found[0]
         low, high = column.ends[start - 1] if start else -np.inf, column.ends[stop - 1]
         shares = [np.count_nonzero((side > low) & (side <= high)) / self.half for side in deal()]
         likelier, other = shares[::sign]
-        return self.claimed.test.power(self.claimed.runs, likelier / 2, other / 2) >= POWER
+        return self.design.test.power(self.design.runs, likelier / 2, other / 2) >= POWER
 
     def _choose_rows(self) -> np.ndarray:
         return self.rng.choice(self.width, PLANTED, replace=self.width < PLANTED)
@@ -441,7 +420,7 @@ class PlantingTrial:
         if last - first == len(column.ordered):  # all outputs have it: let some have another one
             usual, planted = 0.0, planted + 1.0
         if usual not in self.more:
-            self.more[usual] = added_share(self.claimed, self.columns, usual, self.size.probability)
+            self.more[usual] = added_share(self.design, self.columns, usual, self.size.probability)
         if (more := self.more[usual]) == 0.0:  # the search detects a value that one side lacks
             return self._rarer(column, planted, planted, 1.0)
 
@@ -457,7 +436,7 @@ class PlantingTrial:
         """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
         column = self._derive_column(searched)
         spread = float(np.std(column.ordered)) or 1.0
-        sure = partial(_scan_finds, self.claimed, column.ordered / spread, self.columns)
+        sure = partial(_scan_finds, self.design, column.ordered / spread, self.columns)
         shift = PLANT_MARGIN * least(sure)
 
         def deal() -> Rows:
@@ -516,11 +495,11 @@ class PlantingTrial:
         return self.known[index]
 
 
-def _scan_finds(claimed: Claimed, ordered: np.ndarray, columns: int, shift: float) -> bool:
+def _scan_finds(design: TestDesign, ordered: np.ndarray, columns: int, shift: float) -> bool:
     likelier, other = tails(ordered + shift, ordered)
-    evidence = claimed.excess.evidence(claimed.training * likelier, claimed.training * other, columns)
+    evidence = design.excess.evidence(design.training * likelier, design.training * other, columns)
     best = int(np.argmax(evidence))
-    return claimed.finds(float(likelier[best]), float(other[best]), columns)
+    return is_found(design, float(likelier[best]), float(other[best]), columns)
 
 
 _MOVED = "moved by {shift:.2g} of its standard deviations"
@@ -624,23 +603,23 @@ class Plants:
                 )
         return None
 
-    def describe_size(self, family: PlantedFamily, claimed: Claimed) -> str:
+    def describe_size(self, family: PlantedFamily, design: TestDesign) -> str:
         """Return the size of the plants of a family in words."""
-        event = event_size(claimed, self.columns)
+        event = event_size(design, self.columns)
         assert event is not None
         usual = 1 / max(2, self.apart)
-        more = added_share(claimed, self.columns, usual, event.probability) if family.name == PLACE else 0.0
+        more = added_share(design, self.columns, usual, event.probability) if family.name == PLACE else 0.0
         place = f"one place with probability {usual + more:.2g}" if more else "one place never"
         size = next(searched.size for searched in SEARCHED if searched.family == family.name)
         return size.format(event=event, shift=family.shift, place=place)
 
-    def scope(self, claimed: Claimed) -> tuple[str, ...]:
+    def scope(self, design: TestDesign) -> tuple[str, ...]:
         """Return the detectable violations, and those not examined."""
-        size = event_size(claimed, self.columns)
+        size = event_size(design, self.columns)
         if self.kind == COUNTED or size is None:
             return ("every value was counted",)
         planted = (family for family in self.families if family.name not in (INTERVAL, VALUE))
-        words = (f"{family.name} ({self.describe_size(family, claimed)})" for family in planted)
+        words = (f"{family.name} ({self.describe_size(family, design)})" for family in planted)
         found = [f"{INTERVAL} of {size} at any place", *words]
         unseen = NOT_EXAMINED[self.kind].format(probability=size[0])
         if self.form.columns > WIDE:
@@ -654,24 +633,23 @@ class Scanned:
 
     events: EventPair
     evidence: float  # standard errors on the training outputs, less what the best of many reaches by chance
-    rows: Rows | None = None  # the vectors that were scanned; None for single numbers
-    screened: Screened | None = None
+    screened: Screened | None = None  # the vectors that were scanned; None for single numbers
 
 
 @np.errstate(all="ignore")
-def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
+def plant(scanned: Scanned | None, form: OutputForm, design: TestDesign, seed: np.random.SeedSequence) -> Plants:
     """Return the kind of the outputs and, for vectors, how many plants of each family the scan detected."""
     plants = Plants(form, form.columns)
-    if plants.kind != VECTOR or scanned is None or scanned.rows is None or scanned.screened is None:
+    if plants.kind != VECTOR or scanned is None or scanned.screened is None:
         return plants
-    if not all(map(len, scanned.rows)):  # one dataset gave no numbers at all
+    if not all(map(len, scanned.screened.rows)):  # one dataset gave no numbers at all
         return plants
-    rows = without_copies(without_constants(scanned.rows))
+    rows = without_copies(without_constants(scanned.screened.rows))
     plants = Plants(form, rows[0].shape[1], dropped=form.columns - rows[0].shape[1])
-    size = event_size(claimed, plants.columns)
+    size = event_size(design, plants.columns)
     if plants.kind != VECTOR or size is None:  # no two coordinates are left in which something could be planted
         return plants
-    trial = PlantingTrial(rows, claimed, plants.columns, float(scanned.screened.evidence.max()), size, seed)
+    trial = PlantingTrial(rows, design, plants.columns, float(scanned.screened.evidence.max()), size, seed)
     families = (searched.plant(trial, searched) for searched in SEARCHED if searched.family in plants.required)
     return replace(plants, families=tuple(families))
 
@@ -711,8 +689,8 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     """Return the interval event with the most evidence against the claim; None where outputs hold no numbers."""
     if reading is not None:
         training = training.with_sides(*map(reading.read, training.sides))
-    excess = Excess(design.epsilon, design.delta, max(1, design.training_runs // 2))
-    rows, screened = None, None
+    excess = design.excess
+    screened = None
     found: list[tuple[Feature | None, RatedInterval]] = []
     if all(side.is_scalar for side in training.sides):
         column = SortedColumn.near_the_best(training.left.numbers, training.right.numbers, excess)
@@ -721,7 +699,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
         rows = _thin_sides(training)
         features = read_features(rows, Layout.of(training.pair, rows[0].shape[1]))
         screened = Screened.of(rows, features, replace(excess, size=len(rows[0])))
-        found = list(screened.best(rows))
+        found = list(screened.best())
     else:
         return None
     if not any(np.isfinite(side.numbers).any() for side in training.sides):
@@ -730,7 +708,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     score = IntervalScore(*max(found, key=lambda each: each[1].evidence, default=nothing))
     thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
     events = EventPair(score, thresholds, -np.inf, reading=reading)
-    return Scanned(events, score.interval.evidence, rows, screened)
+    return Scanned(events, score.interval.evidence, screened)
 
 
 def read_features(rows: Rows, layout: Layout) -> list[Feature]:

@@ -12,14 +12,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from audit.claims import Point, claim_of
-from audit.events.candidates import EventPair
+from audit.events.candidates import EventPair, TestDesign
 from audit.events.violations import (
     COUNTED,
     LARGEST,
     NUMBER,
     SCAN_MOST,
     UNREADABLE,
-    Claimed,
     Plants,
     event_size,
     plant,
@@ -99,9 +98,9 @@ _FLOATS = {"none": "", "real": "not audited", "audited": "PASS"}  # the clause o
 def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
     """Return the plants of the chosen pair; the game has that share of the significance."""
     scanned, form, training = choice.interval, choice.events.form, trained.split.training
-    if scanned is not None and scanned.rows is not None:
-        training = len(scanned.rows[0])
-    test = Claimed(*choice.point, training, choice.runs, share * session.allowance.significance * SCAN_SHARE)
+    if scanned is not None and scanned.screened is not None:
+        training = len(scanned.screened.rows[0])
+    test = TestDesign(*choice.point, training, choice.runs, share * session.allowance.significance * SCAN_SHARE)
     plants = plant(scanned, form, test, session.allowance.stream.child(Stream.PLANT).seed())
     if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
         return plants
@@ -185,7 +184,7 @@ class GuessGame(Way):
         """Return the resolution at each point of the claim, and the plants that the scan detected."""
         numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
         level = self._of_checkpoint * case.significance * SCAN_SHARE
-        test = Claimed(*case.point, self.plants.count_searched_rows(self.training), self.counts.runs, level)
+        test = TestDesign(*case.point, self.plants.count_searched_rows(self.training), self.counts.runs, level)
         return GameLimits(
             tuple((point, self._resolution(case, point)) for point in case.terms.claim.resolved_points),
             trained_on=self.training,
@@ -299,7 +298,7 @@ class GuessGame(Way):
         return SHARES.get(self.share, self.share)
 
 
-def _describe_lacking(plants: Plants, test: Claimed, case: Case) -> str:
+def _describe_lacking(plants: Plants, test: TestDesign, case: Case) -> str:
     """Return why the detected plants are too few for a PASS; empty if they are enough."""
     if plants.kind == COUNTED:
         return ""

@@ -27,7 +27,7 @@ import numpy as np
 from audit.claims import Point
 from audit.errors import BadLength, InvalidArgument
 from audit.events.candidates import EventPair, TestDesign, choose_events
-from audit.events.violations import LARGEST, SCAN_MOST, Claimed, Scanned, scan, training_for
+from audit.events.violations import LARGEST, SCAN_MOST, Scanned, scan, training_for
 from audit.evidence.base import (
     DRAWN_BEFORE,
     FIRST_SHARE,
@@ -353,7 +353,8 @@ def plan_outputs(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[
 
 def _showing(terms: PrivacyTerms, runs: int, level: float) -> int:
     """Return the training outputs per dataset that show an interval at an unknown place, at every point of a claim."""
-    return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.resolved_points)
+    designs = [TestDesign(*at, FEWEST_SEEN, runs, level) for at in terms.claim.resolved_points]
+    return max(training_for(design, 1, LARGEST) for design in designs)
 
 
 def time_draws(
@@ -692,9 +693,9 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     level, certain = session.allowance.significance, session.allowance.confirmation
     if certain is not None and getattr(session.subject.mechanism, "uses", "") == DRAWN_BEFORE:  # no fresh ones follow
         level = min(level, certain)
-    critical = TestDesign.critical_value(level * (1 - SCAN_SHARE))
+    level *= 1 - SCAN_SHARE
     more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
-    designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
+    designs = [TestDesign(*at, split.training, runs, level, more) for at in claim.points]
     choices: list[tuple[float, Choice, Callable[[], Scanned | None]]] = []
     for index, (outputs, pair) in enumerate(zip(drawn, session.pairs, strict=True)):
         training = Training(*outputs, session.subject.mechanism, pair)

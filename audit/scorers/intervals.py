@@ -51,7 +51,7 @@ class Excess:
 
     epsilon: float
     delta: float
-    size: int
+    size: float
 
     def evidence(self, right: np.ndarray, wrong: np.ndarray, columns: int = 1) -> np.ndarray:
         """Return the standard errors beyond the claim of events with these counts, the best of many columns.
@@ -71,11 +71,12 @@ class Excess:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Count the numbers of each side up to some values; an interval lies between two of these."""
+class SortedColumn:
+    """Count the numbers of each side up to some values; an interval between two of these holds a value or not."""
 
     ends: np.ndarray  # values at which an interval may end
     below: tuple[np.ndarray, np.ndarray]  # of each side: 0, then how many lie up to each of the values
+    sides: Rows  # the numbers, sorted
 
     def judge(
         self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = SCAN_GAINS
@@ -103,13 +104,6 @@ class Counts:
         else:
             for each in sums:
                 yield from largest_runs(each, most)
-
-
-@dataclass(frozen=True)
-class SortedColumn(Counts):
-    """Hold the numbers of each side that are counted, too; an interval holds all of a value or none."""
-
-    sides: Rows  # sorted
 
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> SortedColumn:
@@ -220,8 +214,9 @@ class IntervalScore(Score):
 
 @dataclass(frozen=True)
 class Screened:
-    """Hold the evidence of each feature at a coarse look: ends of intervals at every few outputs only."""
+    """Hold vectors, and the evidence of each feature at a coarse look: intervals end at every few outputs only."""
 
+    rows: Rows
     features: list[Feature]
     excess: Excess
     evidence: np.ndarray
@@ -229,13 +224,13 @@ class Screened:
     @classmethod
     def of(cls, rows: Rows, features: list[Feature], excess: Excess) -> Screened:
         evidence = [coarse(*values, excess, len(features)) for values in each_feature(rows, features)]
-        return cls(features, excess, np.array(evidence))
+        return cls(rows, features, excess, np.array(evidence))
 
-    def best(self, rows: Rows) -> Iterator[tuple[Feature | None, RatedInterval]]:
+    def best(self) -> Iterator[tuple[Feature | None, RatedInterval]]:
         """Yield the best interval of the features that stand out."""
         for index in np.argsort(-self.evidence, kind="stable")[:SCANNED_COLUMNS]:
             feature = self.features[index]
-            column = SortedColumn.near_the_best(feature(rows[0]), feature(rows[1]), self.excess)
+            column = SortedColumn.near_the_best(feature(self.rows[0]), feature(self.rows[1]), self.excess)
             found = column.intervals(self.excess, SCAN_DISJOINT, len(self.features))
             yield from ((feature, interval) for interval in found[:1])
 

@@ -158,7 +158,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
     on_first = int(stream.child(0).rng().binomial(runs, 0.5)) if runs > 0 else 0
     if runs < 2 or max(on_first, runs - on_first) > left_out:
         return None
-    design = TestDesign(0.0, TestDesign.critical_value(level), 2 * training, runs, 0.0)
+    design = TestDesign(0.0, 0.0, training, runs, level)
     events = choose_events(scorers.Training(first[:training], second[:training], None, (None, None)), [design])[0]
     if events is None:
         return None

@@ -250,8 +250,8 @@ class Search:
                 return found
             self.is_followed = self.cases > _FOLLOWED
         left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
-        critical = TestDesign.critical_value(self.allowance.significance)
-        design = TestDesign(point.delta, critical, 2 * _TRIAL, 2 * self.allowance.budget)
+        allowance = self.allowance
+        design = TestDesign(math.inf, point.delta, _TRIAL, 2 * allowance.budget, allowance.significance)
         events = choose_events(
             scorers.Training(left, right, mechanism, pair), [design], bound.scorers, slow_scorers=()
         )[0]

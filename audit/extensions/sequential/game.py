@@ -289,8 +289,8 @@ def _find_example(session: Session, pair: int, steps: int) -> Example | None:
     except (SubjectFailed, errors.BadLength, sandbox.TimedOut):
         return None
     first, last = ([concatenate(side[part]) for side in calls] for part in (slice(_CALLS), slice(_CALLS, None)))
-    (epsilon, delta), critical = session.terms.claim.point, TestDesign.critical_value(session.allowance.significance)
-    design = TestDesign(delta, critical, _MANY, _MANY, epsilon)
+    epsilon, delta = session.terms.claim.point
+    design = TestDesign(epsilon, delta, _MANY / 2, _MANY, session.allowance.significance)
     training = scorers.Training(first[0], first[1], session.subject.mechanism, session.pairs[pair])
     events = choose_events(training, [design], session.scorers)[0]
     if events is None:

@@ -67,7 +67,7 @@ def value(case, size, runs, seed, pair=(0, 1)):
     rng = np.random.default_rng(seed)
     drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
     training = Training(*(encode(side, size) for side in drawn), None, pair)
-    events = choose_events(training, [TestDesign(0.0, TestDesign.critical_value(0.05), 2 * size, runs)])[0]
+    events = choose_events(training, [TestDesign(math.inf, 0.0, size, runs, 0.05)])[0]
     return value_of(events, encode(outputs, len(outputs)), laws, runs)
 
 

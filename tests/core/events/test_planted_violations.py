@@ -14,19 +14,19 @@ import audit
 from audit import Distance, PrivacyClaim, Verdict
 from audit.events import violations
 from audit.events.candidates import TestDesign
-from audit.events.violations import PLANTED, REQUIRED, Claimed, event_size, plant, scan, tails, training_for
+from audit.events.violations import PLANTED, REQUIRED, event_size, plant, scan, tails, training_for
 from audit.outputs.encode import OutputForm, Outputs
 from audit.scorers import Training
 from audit.scorers.base import Layout
-from audit.scorers.intervals import Counts
+from audit.scorers.intervals import SortedColumn
 
 SIZE, RUNS = 8_000, 100_000
-CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)
+CLAIMED = TestDesign(1.0, 0.0, SIZE, RUNS, 0.01)
 
 
 def plants_of(left, right, values=None, test=CLAIMED):
     training = Training(Outputs(left, left), Outputs(right, right))
-    scanned = scan(training, TestDesign(test.delta, 1.6, 2 * SIZE, RUNS, test.epsilon))
+    scanned = scan(training, test)
     width = left[:1].size if np.isfinite(left).any() else 0
     return plant(scanned, OutputForm(width, values=values), test, np.random.SeedSequence(0))
 
@@ -77,7 +77,7 @@ def test_bits_that_are_the_same_on_both_sides_are_read():
 @pytest.mark.parametrize(
     ("owner", "name", "found", "missed"),
     [
-        (Counts, "judge", [], "an interval"),
+        (SortedColumn, "judge", [], "an interval"),
         (violations, "best_power", 0.0, "a shift"),
         (violations, "depend_without_correlation", 0.0, "sizes that agree"),
     ],
@@ -85,7 +85,7 @@ def test_bits_that_are_the_same_on_both_sides_are_read():
 def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, found, missed):
     left, right = BASES["seven Laplace"]()
     training = Training(Outputs(left, left), Outputs(right, right))
-    scanned = scan(training, TestDesign(0.0, 1.6, 2 * SIZE, RUNS, 1.0))
+    scanned = scan(training, CLAIMED)
     monkeypatch.setattr(owner, name, lambda *arguments: found)
     planted = plant(scanned, OutputForm(7), CLAIMED, np.random.SeedSequence(0))
     assert planted.lacking().name == missed
@@ -101,12 +101,12 @@ def test_a_plant_has_to_stand_out_more_than_the_outputs_do(monkeypatch):
 
 def test_the_size_of_an_event_follows_from_the_outputs():
     """Fewer outputs find events that are likelier by more; none are found of probability 0.01 in 2,000 outputs."""
-    sizes = [event_size(Claimed(1.0, 0.0, training, RUNS, 0.01)) for training in (20_000, 8_000, 2_000)]
+    sizes = [event_size(TestDesign(1.0, 0.0, training, RUNS, 0.01)) for training in (20_000, 8_000, 2_000)]
     assert sizes[0].probability == sizes[1].probability == 0.01
     assert 1.8 < sizes[0].log_ratio < 2.1 < sizes[1].log_ratio < 3.2
     assert sizes[2].probability > 0.01
-    assert event_size(Claimed(1.0, 0.0, 100, 1_000, 0.01)) is None
-    assert event_size(Claimed(1.0, 0.0, 20_000, RUNS, 0.01), 1000).log_ratio > sizes[0].log_ratio
+    assert event_size(TestDesign(1.0, 0.0, 100, 1_000, 0.01)) is None
+    assert event_size(TestDesign(1.0, 0.0, 20_000, RUNS, 0.01), 1000).log_ratio > sizes[0].log_ratio
 
 
 def laplace_vector(data, size, rng):
@@ -155,11 +155,11 @@ def test_copies_that_part_company_are_no_copies():
 
 def test_the_outputs_that_are_advised_are_the_fewest_within_a_fifth():
     """A quarter of the budget trains at most, which gives 8 certifying runs, of both datasets, for each output."""
-    few = Claimed(1.0, 0.0, 100, 1_000, 0.01)
+    few = TestDesign(1.0, 0.0, 100, 1_000, 0.01)
     due = training_for(few)
-    assert event_size(Claimed(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
+    assert event_size(TestDesign(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
     fewer = int((due - 1) / 1.2)
-    assert event_size(Claimed(1.0, 0.0, fewer, 8 * fewer, 0.01)).probability > 0.01
+    assert event_size(TestDesign(1.0, 0.0, fewer, 8 * fewer, 0.01)).probability > 0.01
 
 
 BESIDE_ONE_NUMBER = {
@@ -182,7 +182,7 @@ def test_nothing_is_planted_between_a_number_and_what_hardly_varies(beside):
 
 def test_the_threshold_of_a_shift_is_the_one_with_the_most_power():
     """Normal numbers moved by 0.4 standard deviations, at epsilon 1: the best threshold refutes in half of audits."""
-    claimed, ordered = Claimed(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(4_001) + 0.5) / 4_001)
+    claimed, ordered = TestDesign(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(4_001) + 0.5) / 4_001)
     shares = zip(*tails(ordered + 0.4, ordered), strict=True)
     best = max(claimed.test.power(RUNS, float(right) / 2, float(wrong) / 2) for right, wrong in shares)
     assert 0.4 < best < 0.6

@@ -24,7 +24,7 @@ from audit.scorers.counts import find_residues, find_round_widths
 from audit.scorers.intervals import Excess, IntervalScore, RatedInterval, SortedColumn, largest_runs
 from tests.core.mechanisms import laplace
 
-DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
+DESIGN = TestDesign(1.0, 0.0, 5_000, 80_000, 0.05)
 CLAIM = PrivacyClaim(1.0, 0.0, Local())
 PAIR = [(0.0, 1.0)]
 

@@ -17,7 +17,7 @@ from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.counts import CellScore, CollisionCounts, Monotone, SeenScore, SignedOutput
 from tests.core.mechanisms import PAIR, laplace
 
-DESIGN = TestDesign(0.0, TestDesign.critical_value(0.05), 10_000, 50_000)
+DESIGN = TestDesign(math.inf, 0.0, 5_000, 50_000, 0.05)
 
 
 def training(mechanism, size=5000, seed=0):
@@ -130,7 +130,7 @@ def test_the_estimated_bound_is_the_truth_for_large_samples_and_falls_with_noise
     c, w, both = np.array([0.5 * math.e / (1 + math.e)]), np.array([0.5 / (1 + math.e)]), np.array([2.0])
 
     def estimated(errors: float, delta: float = 0.0) -> float:
-        return TestDesign(delta, errors, 1, 1).estimated_bound(c, w, both, penalty=0.0)[0]
+        return TestDesign(math.inf, delta, 1, (0.5 / errors) ** 2, 0.5).estimated_bound(c, w, both, penalty=0.0)[0]
 
     assert estimated(1e-9) == pytest.approx(1.0, abs=1e-6)
     assert estimated(1e-9) > estimated(0.01) > estimated(0.05) > estimated(0.1)

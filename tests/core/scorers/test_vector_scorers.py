@@ -279,7 +279,7 @@ def test_a_released_value_and_the_flags_before_it_are_read_together():
     for seed in range(4):
         rng = np.random.default_rng(seed)
         sides = [encode(draw(answers, 32_500, rng), 32_500) for answers in PAIR]
-        design = TestDesign(0.0, TestDesign.critical_value(0.05), 65_000, 135_000)
+        design = TestDesign(math.inf, 0.0, 32_500, 135_000, 0.05)
         events = choose_events(Training(*sides, None, PAIR), [design], slow_scorers=())[0]
         found.append(value_of(events, encode(rows, len(rows)), laws, 135_000))
     assert mean(found) >= 2.08
