@@ -114,6 +114,8 @@ class Copy:
             status, failed = self.run_tests(mutant.text, mutant, *left)
             if status is None:
                 return ENDLESS if self.run_tests(mutant.before, mutant, *left)[0] is not None else None
+            if mutant.tests and not failing and status == pytest.ExitCode.NO_TESTS_COLLECTED:
+                raise SystemExit(f"{mutant.name}: {' '.join(selection)} selects no test")
             if not failed or failed[0] in failing:
                 return None
             if self.run_tests(mutant.before, mutant, failed[0])[0] == 0:
