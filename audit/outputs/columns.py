@@ -37,7 +37,7 @@ from audit.outputs.walk import (
 )
 
 DEEPEST = 12  # levels of columns; a deeper value is one text
-EXACT_INTEGERS = 2**53  # beyond this a float64 no longer tells two integers apart
+EXACT_INTEGERS = 2**53  # a float64 does not tell it from the next integer
 _TICK = datetime.timedelta(microseconds=1)
 _FIRST = bytes(8)  # the code of the first text of a table
 _MOST_FIELDS = 64  # of one dict, sequence of several types, or object; more are one text
@@ -297,7 +297,7 @@ def _read_block(rows: Sequence[Sequence[Any]], place: str) -> Leaves | None:
         leaves = read_array(np.array(rows, dtype=np.float64), place)
     except OverflowError:
         return None
-    if kinds & {int, np.int64} and np.abs(leaves.numbers[place]).max() > EXACT_INTEGERS:
+    if kinds & {int, np.int64} and np.abs(leaves.numbers[place]).max() >= EXACT_INTEGERS:
         return None
     known = {row: shorten(" ".join(kind.__name__ for kind in row)) for row in dict.fromkeys(types)}
     leaves.texts[f"types(output{place})"] = Texts.of(map(known.__getitem__, types))

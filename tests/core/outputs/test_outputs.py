@@ -130,7 +130,7 @@ APART = [  # values of which a caller can tell any two apart
     *(Held(y=1, x=1), Hidden(x=1), Hidden(x=2), Slotted(1), Slotted(2), types.SimpleNamespace(x=1), Held(x=[1, 2])),
     *(np.zeros(2), np.zeros(2, np.float32), np.zeros(2, int), np.zeros(2, ">i8"), np.zeros((2, 1)), np.zeros((1, 2))),
     *(np.zeros(0), np.zeros(3)),
-    *([2**53 + 3, *99 * [0.5]], [2**53 + 4, *99 * [0.5]]),
+    *([2**53 + more, *99 * [0.5]] for more in (0, 1, 3, 4)),
     *(np.array([1], np.longdouble), np.nextafter(np.array([1], np.longdouble), 2)),
     *(np.array([0.0, -0.0]), np.array([0, None]), np.array([0, 1], object), np.array(["a"]), np.array([b"a"])),
     *(np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 3], mask=[0, 1]), np.ma.array([1, 2], mask=[0, 0])),
