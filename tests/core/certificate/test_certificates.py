@@ -22,7 +22,7 @@ from rich.console import Console
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.auditor import summarize
-from audit.certificate.document import list_versions, load_certificate, make_plan, write_renderings
+from audit.certificate.document import _read_git, list_versions, load_certificate, make_plan, write_renderings
 from audit.certificate.render import (
     RENDERERS,
     check_fragment,
@@ -141,6 +141,19 @@ def test_the_same_seed_gives_the_same_certificate(report):
 def test_versions_of_libraries_are_recorded():
     found = list_versions()
     assert (found["dp-audit"], found["numpy"]) == (audit.__version__, np.__version__)
+
+
+def test_the_commit_and_other_changes_are_recorded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _read_git() is None
+    commit = ["-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "first"]
+    for arguments in (["init", "-q"], commit):
+        subprocess.run(["git", *arguments], check=True)
+    found = _read_git()
+    assert re.fullmatch("[0-9a-f]{40,}", found["commit"])
+    assert not found["dirty"]
+    Path("new").touch()
+    assert _read_git() == found | {"dirty": True}
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,8 @@ def test_composed_tails_lie_within_the_displacement() -> None:
         low, high = (exact.tails(threshold + sign * loss.threshold_error, "left") for sign in (1, -1))
         for value, least, most in zip(loss.tails(threshold, "left"), low, high, strict=True):
             assert least - loss.tail_error <= value <= most + loss.tail_error
+    p, q = loss.tails(0.3, "left")
+    assert p - math.exp(0.3) * q >= exact.delta(0.3, "left")  # those of the pair that dominates
 
 
 def test_coordinates_of_equal_laws_drop_out_and_one_is_returned_as_it_is() -> None:

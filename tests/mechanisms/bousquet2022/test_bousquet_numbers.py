@@ -197,7 +197,7 @@ def test_centers_are_apart_and_every_place_has_one_within_the_radius(radius):
         assert cell == next(k for k, center in enumerate(centers) if space.distance(place, center) <= radius)
 
 
-def test_what_is_drawn_of_both_histograms_and_of_2_adic_numbers():
+def test_what_is_drawn_of_both_histograms_of_2_adic_numbers_and_of_words():
     """Two records of one cell, one of another: a 1 counts in the second half. Half of the numbers have an odd 16th."""
     data = Labeled(np.array([0, 0, 1]), np.array([0, 1, 1]))
     plain, paired = (kind(LINE, 1.0, 0.01) for kind in (StableVoronoiClassifier, PairHistogramClassifier))
@@ -205,3 +205,6 @@ def test_what_is_drawn_of_both_histograms_and_of_2_adic_numbers():
     assert labels_of(paired, (0, 2), data).tolist() == [0, 2, 3]
     *_, shares, margins = appendix.dyadic_risk().cells.args
     assert shares[margins > 0].sum() == pytest.approx(0.5)
+    _, places, shares, margins = appendix.word_risk().cells.args
+    assert [place for place, margin in zip(places, margins, strict=True) if margin > 0] == list(spaces.MONTHS)
+    assert shares.sum() == pytest.approx(1)

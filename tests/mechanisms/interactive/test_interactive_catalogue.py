@@ -14,7 +14,7 @@ import pytest
 from audit import Verdict, run
 from mechanisms import interactive
 from mechanisms.faults.interactive import CHECKS as FAULTS
-from mechanisms.faults.interactive import TWINS
+from mechanisms.faults.interactive import TWINS, RefundsTheLast, SharedCache
 from mechanisms.faults.truths import TRUTHS
 from mechanisms.interactive import LENGTH, Cached, Closing, Session, SparseVector, Tickets, TreeCounter, event_at
 from tests.offenders import for_each
@@ -70,6 +70,18 @@ def test_a_budget_is_exact():
 def test_a_cache_answers_the_same():
     cached = Cached([0.0], np.random.default_rng(0))
     assert {cached.ask(0, 0.9) for _ in range(5)} == {cached.known[0, 0.9]}
+
+
+def test_a_cache_that_is_shared_answers_every_epsilon_alike():
+    cached = SharedCache([0.0], np.random.default_rng(0))
+    assert cached.ask(0, 0.1) == cached.ask(0, 0.4)
+
+
+def test_the_answer_gives_its_price_back_once_to_who_repeats_it():
+    session = RefundsTheLast([0.0], np.random.default_rng(0))
+    answer = session.ask(0, 0.9)
+    assert [session.refund(answer + 1), session.refund(answer), session.refund(answer)] == [False, True, False]
+    assert session.spent == 0
 
 
 def test_a_closed_child_gives_its_rest_back_once():

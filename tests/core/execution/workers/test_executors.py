@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -307,6 +308,15 @@ def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
         monkeypatch.setattr(block_module, "open_pool", lambda place, shares: threads)  # noqa: B023
         assert drawn(Place(workers=3)) == here
         assert threads.calls == 141 if limit < 1 else 40 < threads.calls < 100
+
+
+def test_no_pool_is_opened_for_what_is_soon_done(monkeypatch):
+    ticks = itertools.count()
+    monkeypatch.setattr(block_module, "_ALONE", 1.0)
+    monkeypatch.setattr(block_module, "time", SimpleNamespace(perf_counter=lambda: 0.4 * next(ticks)))
+    monkeypatch.setattr(block_module, "open_pool", None)
+    three = Calls([Side("a", 3 * BLOCK, Stream(1))], 1)  # after 1.2 seconds one is left
+    assert len(list(map_blocks(numbers, three, Place(workers=3)))) == 3
 
 
 @pytest.mark.parametrize("seconds", [5e-4, 1.0])
