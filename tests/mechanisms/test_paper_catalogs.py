@@ -1,4 +1,4 @@
-"""The catalogs of the five papers: names, sources, expectations, the statements with their grades, and the pages.
+"""The catalogs of the five papers: the statements with their checks and grades, and the pages.
 
 Checks of rates and densities fail once the learner or the construction that they run is broken.
 """
@@ -7,7 +7,6 @@ import fnmatch
 import importlib
 import re
 import tomllib
-from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -18,7 +17,6 @@ import pytest
 import audit
 import mechanisms
 from audit import Verdict
-from audit.checks.base import StatedCheck
 from benchmarks import local_classification
 from benchmarks.stability_learning.__main__ import TABLES
 from mechanisms.papers.berrett2019 import lower_bound
@@ -27,18 +25,14 @@ from mechanisms.papers.chaudhuri2011 import accuracy, words
 from mechanisms.papers.rows import Paper
 
 ROOT = Path(__file__).parents[2]
-SAYS_SO = re.compile(r"\bfalse\b|too few|refuted|is not$")  # of what is expected to FAIL
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """The checks of a paper, its page, and how many checks, statements and patterns on the page it has at least."""
+    """The checks of a paper, its page, and the tables that the page may name."""
 
     folder: str
     page: str
-    checks: int
-    statements: int
-    patterns: int
     tables: frozenset[str] = frozenset()
 
     @cached_property
@@ -66,48 +60,23 @@ class Catalog:
         return (ROOT / "docs" / f"{self.page}.md").read_text()
 
     def matches(self, *patterns):
-        every = {*self.names, *(check.name for check in mechanisms.CHECKS)}
+        every = {check.name for check in (*mechanisms.CHECKS, *self.faults.CHECKS)}
         return {name for pattern in patterns for name in every if fnmatchcase(name, pattern)}
 
 
 CATALOGS = (
-    Catalog("bassily2018", "stability-learning", 170, 37, 21, frozenset(TABLES)),
-    Catalog("berrett2019", "local-classification", 150, 13, 24, frozenset(local_classification.TABLES)),
-    Catalog("bousquet2022", "consistency", 210, 53, 8),
-    Catalog("chaudhuri2011", "cover-learning", 120, 30, 15),
-    Catalog("zhao2024", "label-privacy", 90, 19, 15),
+    Catalog("bassily2018", "stability-learning", frozenset(TABLES)),
+    Catalog("berrett2019", "local-classification", frozenset(local_classification.TABLES)),
+    Catalog("bousquet2022", "consistency"),
+    Catalog("chaudhuri2011", "cover-learning"),
+    Catalog("zhao2024", "label-privacy"),
 )
 of_each_paper = pytest.mark.parametrize("catalog", CATALOGS, ids=lambda catalog: catalog.folder)
 
 
 @of_each_paper
-def test_names_tell_the_paper_and_the_kind(catalog):
-    assert len(catalog.names) >= catalog.checks
-    assert [name for name, count in Counter(catalog.names).items() if count > 1] == []
-    own = (f"{catalog.folder}/", f"decoy/{catalog.folder} ")
-    assert [check.name for check in catalog.paper.CHECKS if not check.name.startswith(own)] == []
-    assert {check.name for check in catalog.paper.CHECKS} <= {check.name for check in mechanisms.CHECKS}
-    for check in catalog.faults.CHECKS:
-        assert check.name.startswith(f"fault/{catalog.folder} ")
-        assert check.expected is Verdict.FAIL
-
-
-@of_each_paper
-def test_a_check_names_its_source_and_says_what_is_false(catalog):
-    for check in (*catalog.paper.CHECKS, *catalog.faults.CHECKS):
-        is_stated = isinstance(check, StatedCheck)
-        assert re.search(r" (19|20)\d\d\b", check.source if is_stated else check.claim.source), check.name
-        assert not is_stated or check.statement.endswith("."), check.name
-        if not check.name.startswith("fault/"):
-            said = SAYS_SO.search(f"{check.name} {check.statement if is_stated else check.claim.source}")
-            said = said or SAYS_SO.search(check.name)
-            assert (check.expected is Verdict.FAIL) == bool(said), check.name
-        assert check.expected is Verdict.PASS or not check.name.startswith("decoy/")
-
-
-@of_each_paper
 def test_the_statements_of_the_paper_have_checks_and_grades(catalog):
-    assert len(catalog.rows) == len({row["number"] for row in catalog.rows}) == catalog.statements
+    assert len(catalog.rows) == len({row["number"] for row in catalog.rows})
     for row in catalog.rows:
         assert set(row) - {"reason"} == {"number", "claim", "checks", "grade"}
         assert row["grade"] in ("printed", "reconstructed", "weaker", "missing")
@@ -132,9 +101,8 @@ def test_every_check_belongs_to_a_statement(catalog):
 @of_each_paper
 def test_the_page_names_checks_and_tables_that_exist_and_says_how_many(catalog):
     quoted = re.findall(rf"['`]((?:fault/|decoy/)?{catalog.folder}[/ ][^'`]+)['`]", catalog.text)
-    patterns = [pattern for pattern in quoted if not pattern.endswith(".toml")]
-    assert len(patterns) >= catalog.patterns
-    assert [pattern for pattern in patterns if not catalog.matches(pattern)] == []
+    assert quoted
+    assert [name for name in quoted if not name.endswith(".toml") and not catalog.matches(name)] == []
     if catalog.tables:
         assert set(re.findall(r"table `([a-z-]+)`", catalog.text, re.IGNORECASE)) <= catalog.tables
     if catalog.folder != "bassily2018":
