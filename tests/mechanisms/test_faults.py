@@ -25,11 +25,8 @@ from mechanisms.faults.textbook import PRECISION
 from mechanisms.faults.truths import TRUTHS
 from mechanisms.gaussian import analytic_deviation, classical_deviation, gaussian_delta
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
-from mechanisms.papers.bassily2018.faults import REFERENCE, SINGLE
-from mechanisms.papers.bassily2018.noise import composed_epsilon, printed_soft, proved_epsilon, release_probability
 from mechanisms.papers.berrett2019 import faults as local
 from mechanisms.papers.berrett2019.mechanism import far_pair, flip_pair
-from mechanisms.papers.bousquet2022.algorithm1 import new_label_probability
 from mechanisms.papers.bousquet2022.theorem4_11 import DrawnParts
 from mechanisms.papers.chaudhuri2011.faults import count_examples
 from mechanisms.papers.zhao2024.faults import BITS
@@ -279,15 +276,6 @@ def test_a_law_knows_the_truth_of_reused_records():
     assert twins[0].loss_against(twins[1]).epsilon(0.004) == pytest.approx(STATED[check.name], abs=0.02)
 
 
-def test_other_numbers_that_faults_state():
-    assert composed_epsilon(1e-6, 3 / REFERENCE.lam, 11) == pytest.approx(0.483, abs=2e-3)
-    assert proved_epsilon(REFERENCE, 1e-6, 1000, lipschitz=5) == pytest.approx(1.61, abs=5e-3)
-    for cutoff, stated in ((1, 0.0109), (5, 0.0049), (10, 0.0035), (50, 0.0016)):
-        lam = printed_soft(1.0, 1e-6, cutoff, 1000).lam
-        assert 1 - 2 * release_probability(1.0, lam) == pytest.approx(stated, abs=6e-5)
-    assert release_probability(SINGLE.threshold - 3, SINGLE.lam) == pytest.approx(0.80, abs=5e-3)
-
-
 def complementary_epsilon(epsilon, records):
     return math.log1p(math.exp(epsilon * records / 2)) - math.log1p(math.exp(epsilon * (records - 2) / 2))
 
@@ -371,19 +359,6 @@ def test_leaking_events_have_the_stated_probability(name):
     assert stats.binomtest(count, 20_000, float(near[0])).pvalue > 1e-8
     if side:
         assert not event(check.mechanism(check.pairs[0][0], 20_000, np.random.default_rng(3))).any()
-
-
-@pytest.mark.parametrize(
-    ("name", "delta", "level", "stated"),
-    [
-        ("decimal logarithm", 1e-6, 2 * math.log10(2e6) + 1, 9.2e-4),
-        ("half threshold", 1e-6, math.log(2e6) + 1, 3.5e-4),
-        ("no logarithm", 1e-6, 3.0, math.exp(-1) / 2),
-    ],
-)
-def test_thresholds_of_a_histogram_give_the_stated_delta(name, delta, level, stated):
-    assert new_label_probability(1.0, level) == pytest.approx(stated, rel=0.03)
-    assert stated > delta
 
 
 PAIR = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]

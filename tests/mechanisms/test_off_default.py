@@ -37,7 +37,7 @@ from mechanisms.papers.chaudhuri2011.classifier import LabelPrivateCoverClassifi
 from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, PriorResponseEncoder, ResponseEncoder
 from mechanisms.papers.zhao2024.classifier import LabelPrivateNetwork
 from mechanisms.papers.zhao2024.vector import VectorEncoder
-from mechanisms.parts.sparse_vector import Noise, Runs, SparseVector
+from mechanisms.parts.sparse_vector import Noise, SparseVector
 from mechanisms.parts.vote import VoteTable
 from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import KeepOrResample, NoisyLabels, RandomizedResponse
@@ -374,19 +374,6 @@ def test_queries_and_scores_in_loops():
     assert thresholds.tolist() == [1, 2, 3 - 1]
 
 
-@pytest.mark.parametrize("size", [1, 3, 2**13, 2**13 + 1])
-def test_a_block_of_answers_more_changes_no_law(size):
-    """Far answers, whose codes are sure: 30 queries are several blocks at the larger sizes."""
-    answers = np.where(np.arange(30) % 7 == 3, -1e9, 1e9)
-    runs = Runs(Noise(1.7, 2.5, 3), size, np.random.default_rng(size))
-    codes = runs.ask(answers)
-    stops = np.flatnonzero(answers < 0)[2]
-    wanted = np.where(np.arange(30) > stops, -1, np.where(answers > 0, 1, 0))
-    np.testing.assert_array_equal(codes, np.tile(wanted, (size, 1)))
-    assert runs.paid.tolist() == [3] * size
-    assert {Runs(Noise(1.7, 2.5, 3), 1, np.random.default_rng(size)).ask_one(a) for a in answers[:3]} == {1}
-
-
 N, SURE = 900, 1e7  # records, and an epsilon without noise
 POINTS = np.random.default_rng(7).uniform(-1.5, 4.5, size=(N, 2))
 NAMES = np.where(np.sin(POINTS[:, 0]) + POINTS[:, 1] / 3 > 0.6, "yes", "no")
@@ -407,14 +394,6 @@ def cube(rows, side):
 
 def sure(kind, **more):
     return kind(epsilon=SURE, bounds=ENDS, projection=None, **more)
-
-
-def test_cubes_without_noise_vote_by_majority():
-    fitted = sure(learners.CubeVoteClassifier, classes=["no", "yes"]).fit(POINTS, NAMES)
-    keys = cube(UNIT, N**-0.25)
-    votes = majority(keys, NAMES == "yes")
-    assert fitted.predict(POINTS).tolist() == [("no", "yes")[votes[key]] for key in keys]
-    np.testing.assert_array_equal(fitted.decision_function(POINTS), [2 * votes[key] - 1 for key in keys])
 
 
 def test_the_regressor_without_noise_is_the_mean_of_the_middles():

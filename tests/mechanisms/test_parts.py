@@ -19,10 +19,8 @@ from mechanisms.parts.sparse_vector import (
     Noise,
     Runs,
     SparseVector,
-    epoch_masses,
     transcript_law,
 )
-from mechanisms.parts.thresholded_count import released_counts, released_law
 from mechanisms.parts.thresholds import best_thresholds, wrong_votes
 from mechanisms.parts.vote import (
     DISTANCES,
@@ -105,15 +103,6 @@ def test_rows_are_asked_alone():
     assert runs.ask(np.zeros(0)).shape == (3, 0)
 
 
-def test_epoch_masses_add_up_and_are_those_of_transcripts():
-    noise = Noise(1.0, 4.0, 1)
-    masses = epoch_masses(noise, ANSWERS)
-    assert math.fsum(masses) == pytest.approx(1, abs=1e-14)
-    law = transcript_law(noise, ANSWERS).pmf
-    assert masses[1] == pytest.approx(law[(TOP, BOTTOM, *[NO_ANSWER] * 3)], rel=1e-12)
-    assert epoch_masses(noise, np.array([np.inf, 0.0]))[0] == 0.0
-
-
 @pytest.mark.parametrize(("queries", "epochs"), [(13, 13), (20, 4), (100, 2), (5000, 1)])
 def test_a_law_of_too_many_transcripts_is_refused(queries, epochs):
     with pytest.raises(AuditError, match="`queries` must leave at most 5000 transcripts"):
@@ -147,14 +136,6 @@ def test_votes_and_pairs():
     assert (first - second).tolist() == [2, -2]
     assert np.abs((first + second) / 2 - [100, 104]).max() <= 1
     assert set(DISTANCES) == {"safe", "exact", "gap"}
-
-
-@pytest.mark.false_alarm(1e-08)
-def test_released_counts_follow_their_law():
-    counts = [0, 3, 9]
-    outputs = released_counts(counts, 2.0, 4.0, 20_000, np.random.default_rng(4))
-    assert follows(outputs, released_law(counts, 2.0, 4.0))
-    assert not follows(outputs, released_law([0, 4, 9], 2.0, 4.0))
 
 
 @pytest.mark.false_alarm(1e-08)

@@ -3,7 +3,6 @@
 import math
 import pickle
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -227,20 +226,6 @@ def test_draws_fall_into_cubes_by_their_counts():
     assert np.mean(density.sample(4_000, 0) < 0.5) == pytest.approx(0.75, abs=0.041)
 
 
-def test_a_density_and_a_concept_have_noise_of_their_own(monkeypatch):
-    seeds = []
-
-    def build(kind, *parts, **named):
-        made = kind(*parts, **named)
-        seeds.append(made.random_state)
-        return made
-
-    for name in ("CubeDensity", "SemiPrivateLearner"):
-        monkeypatch.setattr(theorem4_11, name, partial(build, getattr(theorem4_11, name)))
-    SemiSupervisedLearner().fit(SMALL[0], [0, 1, -1, -1])
-    assert len(set(seeds) - {None}) == 2
-
-
 def test_a_regressor_gives_the_mean_of_released_cubes():
     """Counts by hand: cubes of side 1 at levels 0 and 2 above the first feature, and one above the second."""
     density = CubeDensity(2).set_release({(0, 0): 3.0, (0, 2): 1.0, (1, 4): 4.0}, 1)
@@ -251,28 +236,11 @@ def test_a_regressor_gives_the_mean_of_released_cubes():
     assert 6 - 4 * 64**-0.25 <= learner.predict([[0.5]])[0] <= 6 + 4 * 64**-0.25
 
 
-class FixedNoise:
-    """Stands in for a generator whose Laplace variates are known."""
-
-    def __init__(self, noise):
-        self.noise, self.drawn = noise, []
-
-    def laplace(self, scale, size):
-        self.drawn.append((scale, size))
-        return np.broadcast_to(np.asarray(self.noise, dtype=float), size).copy()
-
-
-def test_steps_of_algorithm_1_with_known_noise():
-    """eps = 1, delta = 0.1: t = 2 log 20 + 1 = 6.99. Counts 6, 6, 0 with noise 0.9 and 1.1: dropped, kept, absent."""
-    rng, histogram = FixedNoise([0.9, 1.1]), StabilityHistogram(1.0, 0.1, (0, 1, 2))
-    output = histogram(np.repeat([0, 1], 6), 4, rng)
-    np.testing.assert_allclose(output, np.tile([0.0, 7.1, 0.0], (4, 1)))
-    assert rng.drawn == [(2.0, (4, 2))]  # scale 2 / eps; no noise for the label that does not occur
-    data = [(3,)] * 6 + [(2, 1)] * 6 + [(0,)] * 50
-    released = histogram.release(data, FixedNoise([0.9, 1.1, -3.0]))
-    assert released == {(0,): pytest.approx(47.0), (2, 1): pytest.approx(7.1)}
-    assert list(released) == [(0,), (2, 1)]  # one order, whatever order the records have
-    assert histogram.release([], FixedNoise(0.0)) == {}
+def test_a_release_has_what_passes_in_the_order_of_the_cells():
+    """Without noise one record is dropped, and no order of the records is told."""
+    released = StabilityHistogram(1e7, 1e-9).release([(3,)] + [(2, 1)] * 6 + [(0,)] * 50, np.random.default_rng(0))
+    assert list(released.items()) == [((0,), pytest.approx(50)), ((2, 1), pytest.approx(6))]
+    assert StabilityHistogram(1.0, 0.1).release([], np.random.default_rng(0)) == {}
 
 
 def test_words_and_circles_are_classified_by_their_distance():
