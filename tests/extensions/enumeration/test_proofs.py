@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import audit
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
 from audit.claims import Point
-from audit.errors import InvalidArgument
 from audit.extensions.enumeration.enumerated import TOLERANCE, DatasetLaw, Enumerated
 from audit.extensions.enumeration.real_outputs import OUTPUTS
 from tests.extensions.search.test_searched_parameters import run
@@ -136,11 +135,13 @@ def test_every_pair_of_a_finite_domain():
     assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proof")
 
 
-test_wrong_domains_are_refused = refused([
+test_wrong_domains_and_claims_are_refused = refused([
     ({"datasets": "integers"}, "list of all datasets"),
     ({"datasets": 3}, "list of all datasets"),
     ({"datasets": [False]}, "two neighbors"),
     ({"datasets": [False, True], "pairs": [(False, True)]}, "not both"),
+    ({"claim": PrivacyClaim(65.0, relation=LOCAL), "pairs": [(False, True)]}, "at most 64"),
+    ({"claim": audit.GaussianClaim(1.0, relation=LOCAL), "pairs": [(False, True)]}, "enumerate"),
 ], audit.check_privacy, mechanism=audit.per_call(flipped), claim=PrivacyClaim(1.0, relation=LOCAL),
     method="enumerate")  # fmt: skip
 test_wrong_settings_are_refused = refused(
@@ -165,22 +166,6 @@ def test_a_limit_leaves_what_is_enumerated_so_far():
         verdicts.append(result.verdict.value)
     assert verdicts == ["INCONCLUSIVE", "FAIL"]
     assert "not followed, by the limit of residual" in result.evidence.by(Enumerated).laws[0].not_followed
-
-
-def test_an_epsilon_that_claims_nothing_is_refused():
-    with pytest.raises(InvalidArgument, match="at most 64"):
-        checked(flipped, 65.0)
-
-
-def test_a_curve_is_refused():
-    with pytest.raises(InvalidArgument, match="enumerate"):
-        audit.check_privacy(
-            audit.per_call(flipped),
-            audit.GaussianClaim(1.0, relation=LOCAL),
-            [(False, True)],
-            method="enumerate",
-            workers=0,
-        )
 
 
 @pytest.mark.parametrize("swapped", [False, True])

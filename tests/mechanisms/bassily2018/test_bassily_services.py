@@ -192,13 +192,6 @@ def test_a_fitted_service_stays_where_it_is(build):
 
 
 @SERVICES
-@pytest.mark.parametrize("X", [None, "a", 3, FOUR[0][:3]], ids=["none", "text", "number", "too few"])
-def test_what_has_no_row_for_each_label_is_refused(build, X):
-    with pytest.raises(InvalidArgument, match="`X` must be an array with a row for each record"):
-        build().fit(X, FOUR[1])
-
-
-@SERVICES
 def test_queries_asked_again_count_again(build):
     service = build().fit(*FOUR)
     for _ in range(2):

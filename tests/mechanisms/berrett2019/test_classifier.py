@@ -58,13 +58,6 @@ def test_the_order_of_users_does_not_leak_into_halves():
     assert np.all(np.abs(first) < 0.45)
 
 
-def test_the_example_on_the_page():
-    """Fixed seed; at eps = 2 and 20,000 users each of the four votes is 5 deviations from 0."""
-    X = np.random.default_rng(0).random((20_000, 1))
-    learner = on_the_line(2.0, 0.125, 0).fit(X, X[:, 0] > 0.5)
-    assert learner.predict([[0.1], [0.3], [0.7], [0.9]]).tolist() == [0, 0, 1, 1]
-
-
 def test_the_noise_of_a_billion_users_at_once():
     """1e9 users in each half, by hand a deviation of sqrt(10 * 4^d / n) / eps."""
     counts = np.zeros((400, 5))
