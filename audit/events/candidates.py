@@ -282,7 +282,9 @@ class CalibrationLine:
     def through(cls, ranked: Ranked) -> CalibrationLine | None:
         """Fit to fresh scores of both sides; None when the line is flat."""
         pooled = ranked.pooled
-        if not len(pooled) or not np.isfinite(pooled[[0, -1]]).all():
+        if not all(map(len, ranked.sides)) or not np.isfinite(pooled[[0, -1]]).all():
+            return None
+        if not np.mean(ranked.sides[0]) > np.mean(ranked.sides[1]):  # it would fall
             return None
         edges = np.unique(pooled[np.arange(1, LINE_BINS) * len(pooled) // LINE_BINS])
         left, right = (_counts(side, edges) for side in ranked.sides)

@@ -694,7 +694,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     found: list[tuple[Feature | None, RatedInterval]] = []
     if all(side.is_scalar for side in training.sides):
         column = SortedColumn.near_the_best(training.left.numbers, training.right.numbers, excess)
-        found = [(None, interval) for interval in column.intervals(excess, SCAN_DISJOINT)]
+        found = [(None, next(column.intervals(excess, SCAN_DISJOINT), NEVER))]
     elif training.has_vectors:
         rows = _thin_sides(training)
         features = read_features(rows, Layout.of(training.pair, rows[0].shape[1]))
@@ -704,8 +704,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
         return None
     if not any(np.isfinite(side.numbers).any() for side in training.sides):
         return None
-    nothing = None if screened is None else screened.features[0], NEVER  # where no interval is likelier on one side
-    score = IntervalScore(*max(found, key=lambda each: each[1].evidence, default=nothing))
+    score = IntervalScore(*max(found, key=lambda each: each[1].evidence))
     thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
     events = EventPair(score, thresholds, -np.inf, reading=reading)
     return Scanned(events, score.interval.evidence, screened)

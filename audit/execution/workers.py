@@ -597,7 +597,7 @@ def map_blocks(work: Callable[[Iterable[Block]], T], calls: Calls, place: Place 
                         on_group, groups_from(len(calls), done, group_size(spent / done, left, pool.width))
                     )
                 return
-        step = max(1, min(_MOST, done)) if spent < _ALONE / 8 else step  # as long as calls are fast, groups grow
+        step = max(1, min(_MOST, 3 * done)) if spent < _ALONE / 8 else step  # as long as calls are fast, groups grow
         end = min(done + step, len(calls))
         yield on_group((done, end))
         done = end

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from audit.errors import BadBatch, BadLength, InvalidArgument
-from audit.outputs.columns import DEEPEST, Leaves, Texts, flatten, read_array, show_key
+from audit.outputs.columns import DEEPEST, EXACT_INTEGERS, Leaves, Texts, flatten, read_array, show_key
 from audit.outputs.tables import describe_layout, is_foreign, is_table, read_columns, read_form, read_rows, restore
 from audit.outputs.walk import (
     CLASS,
@@ -169,9 +169,11 @@ def _encode_array(raw: np.ndarray) -> Outputs:
             return replace(encoded, texts={**encoded.texts, **_describe_array(raw)})
     if raw.dtype.kind not in "biufcmM":
         return _encode_rows(raw, list(raw))
-    if raw.dtype == np.float64 and raw.ndim <= 2 and not np.isnan(raw).any():
-        numbers = raw[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else raw
-        return Outputs(raw, numbers, texts=_describe_array(raw))
+    if raw.size and raw.ndim <= 2 and (raw.dtype == np.float64 or raw.dtype.kind in "iu"):
+        numbers = raw.astype(np.float64, copy=False)
+        if np.abs(numbers).max() <= (np.inf if numbers is raw else EXACT_INTEGERS - 1):  # not for NaN
+            numbers = numbers[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else numbers
+            return Outputs(raw, numbers, texts=_describe_array(raw))
     leaves = read_array(raw)
     leaves.texts.update(_describe_array(raw))
     missing = leaves.texts.pop("nan(output)", None) if raw.ndim == 1 else None

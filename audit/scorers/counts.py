@@ -53,11 +53,11 @@ class AtomScore(Score):
     name = "atoms"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
+        if outputs.symbols is None:
+            return self.table(outputs.keys())
         known = replace(self.table, rare=np.nan)
         scores = known(outputs.keys())
-        missed = np.isnan(scores)
-        if missed.any() and outputs.symbols is not None:
-            scores[missed] = known(_kind_keys(outputs.symbols)[missed])
+        scores = np.where(np.isnan(scores), known(_kind_keys(outputs.symbols)), scores)
         return np.where(np.isnan(scores), self.table.rare, scores)
 
     def name_values(self, training: Training) -> Self:

@@ -145,14 +145,12 @@ class SortedColumn:
             ends += [side[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return cls.ending(coarse.sides, *ends)
 
-    def intervals(self, excess: Excess, most: int, columns: int = 1) -> list[RatedInterval]:
-        """Return intervals, best first: up to `most` disjoint ones for each weight and direction."""
-        found = []
+    def intervals(self, excess: Excess, most: int, columns: int = 1) -> Iterator[RatedInterval]:
+        """Yield intervals, best first: up to `most` disjoint ones for each weight and direction."""
         for evidence, start, stop, sign in self.judge(excess, most, columns):
             beyond = [side[below[start] :][:1] for side, below in zip(self.sides, self.below, strict=True)]
             low, high = float(np.concatenate(beyond).min()), float(self.ends[stop - 1])
-            found.append(RatedInterval(evidence, low, high, sign))
-        return found
+            yield RatedInterval(evidence, low, high, sign)
 
 
 def largest_runs(sums: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
@@ -184,8 +182,8 @@ def _single_runs(sums: np.ndarray) -> Iterator[tuple[int, int]]:
 def _largest_run(sums: np.ndarray) -> tuple[float, int, int]:
     """Return the sum, the start and the stop of one run (Kadane's algorithm)."""
     rises = sums - np.minimum.accumulate(sums)
-    stop = int(np.argmax(rises))
-    return float(rises[stop]), int(np.argmin(sums[: stop + 1])), stop
+    stop = int(rises.argmax())
+    return float(rises[stop]), int(sums[: stop + 1].argmin()), stop
 
 
 @dataclass(frozen=True)
@@ -231,8 +229,7 @@ class Screened:
         for index in np.argsort(-self.evidence, kind="stable")[:SCANNED_COLUMNS]:
             feature = self.features[index]
             column = SortedColumn.near_the_best(feature(self.rows[0]), feature(self.rows[1]), self.excess)
-            found = column.intervals(self.excess, SCAN_DISJOINT, len(self.features))
-            yield from ((feature, interval) for interval in found[:1])
+            yield feature, next(column.intervals(self.excess, SCAN_DISJOINT, len(self.features)), NEVER)
 
 
 def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:

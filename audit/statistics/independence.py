@@ -243,9 +243,8 @@ def _log_repeats(codes: np.ndarray) -> float:
     count, size = codes.shape
     if size < 2 or _all_differ(codes):
         return 0.0
-    agree = np.zeros((count, count), dtype=int)  # with earlier calls
-    for call in range(1, count):
-        agree[call, :call] = (codes[:call] == codes[call]).sum(axis=1, dtype=np.int16)  # of few outputs. TIME
+    few = codes.astype(np.int16)  # of the few outputs that are matched. TIME
+    agree = np.tril((few[:, None] == few).sum(axis=2, dtype=np.int16), -1).astype(int)  # with earlier calls
     if not agree.any():
         return 0.0
     kinds = int(codes.max()) + 1
