@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import ctypes
 import fnmatch
 import functools
 import importlib.util
@@ -169,9 +170,25 @@ def _wait(process: int) -> int | None:
         os.killpg(process, signal.SIGKILL)
     if not ended[0]:
         os.waitpid(process, 0)
+    _end_orphans()
+    if not ended[0]:
         return None
     status = os.waitstatus_to_exitcode(ended[1])
     return None if status == -signal.SIGXCPU else status
+
+
+def _end_orphans() -> None:
+    """End the processes that came to this one when their parents ended, such as have a session of their own."""
+    while left := [process for process in map(int, filter(str.isdigit, os.listdir("/proc"))) if _is_child(process)]:
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
+def _is_child(process: int) -> bool:
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1]) == os.getpid()
+    return False
 
 
 @functools.cache
@@ -286,6 +303,7 @@ def main() -> None:
         return executions.measure_folders(*given.folders)
     made = draw(given.count, given.seed, given.only) if given.kind == "drawn" else read_hand_made(given.names)
     mutants, ends = list(made)[getattr(given, "skip", 0) :], Counter[str]()
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # Linux: adopt orphans below this process
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
         for mutant in mutants:

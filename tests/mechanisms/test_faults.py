@@ -144,6 +144,13 @@ def test_a_split_by_position_gives_a_shrunk_counterexample(monkeypatch):
     assert abs(len(left) - len(right)) == 1
 
 
+@pytest.mark.parametrize("ones", [0, 99])
+def test_one_of_many_bits_differs(ones):
+    ((left, right),) = parameters._one_of_many(ones, 8)
+    assert np.flatnonzero(left != right).tolist() == [ones]
+    assert right[ones] == 1
+
+
 # A corner of its parameters breaks `rounded scale`, and corners are tried first: few settings are tried before.
 @pytest.mark.parametrize(
     ("name", "fewest"),

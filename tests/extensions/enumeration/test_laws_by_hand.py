@@ -195,6 +195,11 @@ def refused_by_a_function(data, rng):
     return float.hex(rng.random() - 0.5)
 
 
+def test_a_run_that_is_lost_at_its_first_number_says_why():
+    (reason,) = law_of(lambda data, rng: rng.standard_cauchy()).not_followed
+    assert reason.startswith("Generator.standard_cauchy")
+
+
 @pytest.mark.parametrize("function", [of_its_type, of_a_dtype, refused_by_a_function])
 def test_a_stand_in_that_behaves_otherwise_proves_nothing(function):
     """Code that looks at the type, and errors that only the stand-in causes: a run with known numbers tells."""

@@ -288,6 +288,10 @@ def test_the_command_exits_by_the_verdict_and_writes_a_certificate(tmp_path):
     assert audit.verify(tmp_path / "out") == []
     status, said = called("outputs", *files, "--epsilon", 4, "--tolerance", 4, "--json")
     assert (status, json.loads(said)["verdict"]) == (0, "PASS")
+    rows = [f"{side},{number}\n" for side, shift in (("a", 0.0), ("b", 5.0)) for number in laplace(shift, 4_000)]
+    (tmp_path / "both.csv").write_text("side,n\n" + "".join(rows))
+    status, said = called("outputs", tmp_path / "both.csv", "--by", "side", "--epsilon", 1)
+    assert (status, said.splitlines()[0]) == (1, "FAIL: (1, 0)-DP under neighbors by substitution")
 
 
 def test_scores_are_split_by_a_column_or_by_files(tmp_path):

@@ -26,6 +26,7 @@ from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, c
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService
 from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histograms
 from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher
+from mechanisms.papers.bassily2018.faults import OverlappingChunks
 from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
 from mechanisms.papers.bassily2018.teachers import Constant, hard_answers, soft_answers
 from mechanisms.parts.sparse_vector import TOP, Noise
@@ -198,6 +199,13 @@ def test_queries_asked_again_count_again(build):
         service.predict(np.zeros((1, 1)))
     with pytest.raises(InvalidArgument, match="leave at most max_queries = 2 queries in all"):
         service.predict(np.zeros((1, 1)))
+
+
+def test_overlapping_chunks_move_a_distance_by_their_shares_around_its_center():
+    chunks, centers = OverlappingChunks(3), np.array([20, 5])
+    sides = np.array([chunks(side) for side in chunks.pair(centers, np.array([True, False]))])
+    np.testing.assert_array_equal(sides[0] - sides[1], [3, -3])
+    np.testing.assert_allclose(sides.mean(axis=0), centers, atol=0.5)
 
 
 @pytest.mark.parametrize("records", [3, 101])

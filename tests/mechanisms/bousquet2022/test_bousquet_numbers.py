@@ -17,6 +17,7 @@ from mechanisms.papers.bousquet2022.algorithm5 import (
     PairHistogramClassifier,
     StableVoronoiClassifier,
     labels_of,
+    on_line,
 )
 from mechanisms.papers.bousquet2022.cells import (
     Cells,
@@ -25,6 +26,7 @@ from mechanisms.papers.bousquet2022.cells import (
     probability_at_most,
     vote_probability,
 )
+from mechanisms.papers.bousquet2022.faults import share_cell_noise
 from mechanisms.papers.bousquet2022.grids import UnitGrid, keys_of, side_for
 from mechanisms.papers.bousquet2022.section3 import CubeProblem, cube_risk
 from mechanisms.papers.bousquet2022.section4 import (
@@ -184,6 +186,11 @@ def test_packings_are_maximal_and_cells_are_nearest(space):
         assert distances.min(axis=1).max() <= packing.cover + 1e-12
         index = space.cell_of(points, packing)
         np.testing.assert_allclose(distances[np.arange(len(points)), index], distances.min(axis=1), atol=1e-12)
+
+
+def test_a_cell_without_records_is_never_shown():
+    shown = share_cell_noise(on_line((120, 0)), 20_000, np.random.default_rng(0))
+    assert (shown > 0).any(axis=0).sum() == 1
 
 
 @pytest.mark.parametrize("radius", [1.0, 0.4])

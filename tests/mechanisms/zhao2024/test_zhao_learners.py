@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit import AuditError
+from audit import AuditError, Labeled
 from mechanisms.papers.zhao2024.baselines import (
     LaplaceEncoder,
     PriorResponseEncoder,
@@ -15,6 +15,7 @@ from mechanisms.papers.zhao2024.baselines import (
 )
 from mechanisms.papers.zhao2024.classifier import METHODS, LabelPrivateNeighbors, LabelPrivateNetwork
 from mechanisms.papers.zhao2024.comparisons import Circle, load_digits, split
+from mechanisms.papers.zhao2024.faults import pretrain_on_labels
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
 from mechanisms.papers.zhao2024.network import PublicFeatures, TargetNetwork
 from mechanisms.papers.zhao2024.theorems import SETTINGS, LargestDeviation, QueryPoints
@@ -222,3 +223,10 @@ def test_an_epoch_sees_every_record_once(records):
     refine = lambda rows, prior: seen.extend(rows.tolist()) or targets[rows]  # noqa: E731
     network.fit(np.zeros((records, 1)), targets, np.random.default_rng(0), refine)
     assert sorted(seen[:records]) == sorted(seen[records:]) == list(range(records))
+
+
+def test_a_network_that_learned_the_labels_is_shown_beside_labels():
+    data = Labeled(np.linspace(0, 1, 4)[:, None], np.array([0, 1, 2, 2]))
+    shown = pretrain_on_labels(data, 50, np.random.default_rng(0))
+    assert set(np.unique(shown[:, :4])) == {0, 1, 2}
+    assert (shown[:, 4:] == shown[0, 4:]).all()
