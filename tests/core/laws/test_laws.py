@@ -26,6 +26,7 @@ from audit.laws import (
     no_loss,
 )
 from audit.laws import outputs as discrete_laws
+from audit.laws.privacy_loss import _MONOTONE_TOLERANCE, _limit
 from tests.core.laws.thresholded import ThresholdedLaplace
 
 
@@ -238,3 +239,8 @@ def test_equal_laws_lose_nothing(loss: PrivacyLoss) -> None:
 def test_arguments_outside_their_sets_are_refused(wrong: object) -> None:
     with pytest.raises(InvalidArgument):
         wrong()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("share", "limit"), [(0.9, 1.0), (1.1, math.inf)])
+def test_a_log_ratio_that_goes_on_by_more_than_rounding_has_no_limit(share, limit):
+    assert _limit(lambda x: 1.0 + share * 2 * _MONOTONE_TOLERANCE + 0 * x, 9.0, 1.0) == limit

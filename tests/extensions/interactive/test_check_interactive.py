@@ -14,7 +14,7 @@ from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check
 from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
-from audit.extensions.interactive.conversation import Conversation
+from audit.extensions.interactive.conversation import Conversation, StatedConversation
 from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
 from audit.laws import Finite, Laplace
 from benchmarks.sessions import AdmitsNan, Session
@@ -50,6 +50,13 @@ class SameNoise(Budget):
 
 def transcript(make, analyst, data=(0.0, 0.0), **parts):
     return Conversation(make, True, analyst, **parts).transcript(list(data), np.random.default_rng(0))
+
+
+def test_a_law_of_numbers_and_refusals_reads_them_as_they_are():
+    law = lambda data, moves: Finite({"no": 1} if moves[1:] else {0: 0.25, 1: 0.75})  # noqa: E731
+    stated = StatedConversation(Moves, False, (("ask", 1), ("ask", 2)), stated=law)
+    density = stated.log_likelihood(0, [(1, "no"), (1, "yes")])
+    np.testing.assert_allclose(density, [np.log(0.75), -np.inf])
 
 
 def audited(make, analyst, **settings):

@@ -142,9 +142,11 @@ def test_decided_before_the_budget_is_spent(failing, beta, verdict):
 @pytest.mark.parametrize(("budget", "repeated"), [(256, 1), (150, 0)])
 def test_certain_trials_decide_at_the_first_look(budget, repeated):
     """0.5^16 is far below 2 % of the significance; the trials of the probe are the first eight of them."""
-    result = audit.check_guarantee(holding(1.0), 0.5, significance=0.05, budget=budget)
+    drawn = []
+    trials = lambda count, rng: drawn.append(count) or np.zeros(count, bool)  # noqa: E731
+    result = audit.check_guarantee(trials, 0.5, significance=0.05, budget=budget)
     assert (result.verdict, result.evidence.looks) == (FAIL, (Look(16, 16),))
-    assert result.evidence.samples == 16 + repeated
+    assert sum(drawn) - result.evidence.confirmation.samples == result.evidence.samples == 16 + repeated
 
 
 @pytest.mark.parametrize(("failing", "slack"), [(0.0625, 0.0125), (0.05, 0.001)])

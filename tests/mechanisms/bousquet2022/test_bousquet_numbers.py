@@ -176,6 +176,11 @@ def test_sizes_and_risks_match_what_the_page_says():
         assert cells(n).mass.sum() == pytest.approx(1, abs=1e-9)
 
 
+def test_the_bound_of_rare_visits_counts_what_lies_outside():
+    _, _, bound = next(appendix.visit_cases())  # n = 1,000 and k = 0
+    assert bound == pytest.approx(16 * 1_000**-0.25 + 2 * (0.5 - math.atan(math.sqrt(1_000)) / math.pi))
+
+
 @pytest.mark.parametrize("space", [*appendix.SPACES.values(), spaces.WORDS], ids=[*appendix.SPACES, "words"])
 def test_packings_are_maximal_and_cells_are_nearest(space):
     points = appendix.random_points(space, 200, np.random.default_rng(0))
