@@ -5,11 +5,10 @@ call that is under way. Where there is no alarm (another thread, a system withou
 time is checked before each call, and a call that never returns is ended by the supervisor, with all that was drawn.
 The outputs that a run has drawn are counted, in this process and in all that were forked from it.
 
-`fork` and `start` return a `Child` of this process, with its `ProcessLine`, for bytes. A `Supervisor` runs calls of
-code that may be hostile, each in a fork of its own: it watches the fork, reads its output, and kills all that it
-started. A fork server is forked from the process that wants the calls, has its modules and objects, and forks
-supervisors; a supervisor without one is a new interpreter. Only bytes come back from calls: which bytes a call is, is
-not known here.
+`fork` and `start` return a `Child` of this process, with its `ProcessLine`, for bytes: a copy, with its modules and
+objects, or a new interpreter. A `Supervisor` is either; it runs calls of code that may be hostile, each in a fork of
+its own: it watches the fork, reads its output, and kills all that it started. Only bytes come back from calls: which
+bytes a call is, is not known here.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from io import RawIOBase
 from time import monotonic, perf_counter  # kept, where code under audit replaces those of the module
-from typing import IO, Any, ClassVar, NamedTuple, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
 from threadpoolctl import ThreadpoolController
 
@@ -223,7 +222,7 @@ _START = 120.0  # seconds for a new process to import the package
 _GRACE = 5.0  # seconds for a supervisor to kill a call and to say what it has printed
 _IDLE = 60.0  # seconds after which an idle supervisor ends; the next call starts another
 _PULSE = 0.05  # seconds between two looks at whether a process has ended that did not close its pipe
-_MOMENT = 0.002  # seconds between two looks at whether a fork server has ended
+_MOMENT = 0.002  # seconds between two looks at whether a process has ended
 _LENGTH = 8  # bytes of the length of a message
 _CHUNK = 2**16
 _ROUNDS = 100  # of killing what escaped, and of reading what was printed
@@ -252,7 +251,7 @@ class ProcessLine:
     its end. The bytes received by then are kept.
     """
 
-    def __init__(self, reading: RawIOBase | None, writing: RawIOBase | None = None, most: int = sys.maxsize) -> None:
+    def __init__(self, reading: RawIOBase, writing: RawIOBase | None = None, most: int = sys.maxsize) -> None:
         self._reading, self._writing, self._most = reading, writing, most  # bytes that are kept
         self._received = bytearray()
 
@@ -263,7 +262,6 @@ class ProcessLine:
         return cls(file, file)
 
     def fileno(self) -> int:
-        assert self._reading is not None
         return self._reading.fileno()
 
     def close(self) -> None:
@@ -295,7 +293,6 @@ class ProcessLine:
 
     def fill(self) -> bool:
         """Receive the bytes that are there; return False at the end."""
-        assert self._reading is not None
         chunk = None
         with suppress(ConnectionError):
             chunk = self._reading.read(_CHUNK)
@@ -344,11 +341,17 @@ class ProcessLine:
             unsent = unsent[self._writing.write(unsent) or 0 :]
 
 
+# A copy of this process that keeps an end of a line to another child would hide the end of either
+_forking = threading.Lock()  # while both ends of a new line are open
+_lines: weakref.WeakSet[ProcessLine] = weakref.WeakSet()  # to the children of this process
+
+
 class Child:
     """A process of this one. `kill` ends it with its group, at the latest when nobody holds it any more."""
 
     def __init__(self, number: int, line: ProcessLine, process: subprocess.Popen[bytes] | None = None) -> None:
         self.number, self.line, self.process = number, line, process
+        _lines.add(line)
         self.kill = weakref.finalize(self, _end_child, number, line, process, os.getpid())  # returns its status
 
     def wait(self, seconds: float) -> int | None:
@@ -388,28 +391,30 @@ def _open_pipe() -> tuple[RawIOBase, RawIOBase]:
 
 
 def fork(work: Callable[[ProcessLine], object], *, lasts: bool = False) -> Child:
-    """Run `work` in a copy of this process, in a group of its own; return it, with the line that `work` sends on.
+    """Run `work` in a copy of this process, in a group of its own; return it, with the line that `work` has.
 
     The process ends when `work` does, whatever that raises, and with the thread that forks it unless it `lasts`.
     """
-    mine = os.getpid()
-    reading, writing = _open_pipe()
-    with warnings.catch_warnings():  # Python 3.12 and Polars warn of threads: none of their locks is used there
-        warnings.simplefilter("ignore")
-        number = os.fork()
-    if number == 0:
-        try:
-            os.setsid()
-            if not lasts and sys.platform == "linux":
-                _die_with_parent()
-                if os.getppid() != mine:
-                    os._exit(0)
-            reading.close()
-            work(ProcessLine(None, writing))
-        finally:
-            os._exit(0)
-    writing.close()
-    return Child(number, ProcessLine(reading))
+    parent = os.getpid()
+    with _forking:
+        mine, other = map(ProcessLine.of_socket, socket.socketpair())
+        with warnings.catch_warnings():  # Python 3.12 and Polars warn of threads: none of their locks is used there
+            warnings.simplefilter("ignore")
+            number = os.fork()
+        if number:
+            other.close()
+            return Child(number, mine)
+    try:
+        os.setsid()
+        if not lasts and sys.platform == "linux":
+            _die_with_parent()
+            if os.getppid() != parent:
+                os._exit(0)
+        for line in (mine, *_lines):
+            line.close()
+        work(other)
+    finally:
+        os._exit(0)
 
 
 def call_in_fork(work: Callable[[], Any], seconds: float = math.inf) -> Any:
@@ -486,8 +491,8 @@ def _readable(printed: bytes) -> str:
 class Supervisor:
     """A supervisor, as the process sees it that gives it calls."""
 
-    def __init__(self, line: ProcessLine, child: Child | None = None, forks: bool = True) -> None:
-        self._line, self._child, self.forks = line, child, forks
+    def __init__(self, child: Child, forks: bool = True) -> None:
+        self._child, self._line, self.forks = child, child.line, forks
         self._numbers: list[int] = []  # of the supervisor and of the process of its call
         self.is_usable = True
 
@@ -530,80 +535,27 @@ class Supervisor:
         self._line.close()
         if not self.is_usable:
             kill(*self._numbers)
-        if self._child is not None:
-            self._child.kill()
+        self.wait()
+        self._child.kill()
+
+    def wait(self) -> None:
+        """Wait until it has ended, and with it all that its call has started; one that forks does so in time."""
+        if self.forks:
+            self._child.wait(_GRACE)
 
 
-class ForkServer:
-    """A process forked from this one, with its modules and objects, that forks supervisors."""
+def fork_supervisor(answer: Answer, prepare: Answer) -> Supervisor:
+    """Return a supervisor that is a copy of this process, below another copy: a call may kill its grandparent."""
+    for stream in (sys.stdout, sys.stderr):  # else the processes print what waits in the buffers
+        with suppress(Exception):
+            stream.flush()
 
-    # Of all fork servers: a copy inherited while another asks for a supervisor would hide that one's death.
-    _lock = threading.Lock()
-    _lines: ClassVar[weakref.WeakSet[ProcessLine]] = weakref.WeakSet()  # to supervisors
+    def shield(line: ProcessLine) -> None:
+        below = fork(lambda _: supervise(line, answer, prepare))
+        line.close()
+        os.waitpid(below.number, 0)
 
-    def __init__(self, answer: Answer, prepare: Answer) -> None:
-        self._calls = answer, prepare
-        with self._lock:
-            self._fork()
-
-    def supervisor(self) -> Supervisor:
-        """Return a new supervisor; a fork server that was killed is forked again."""
-        with self._lock:
-            while True:
-                mine, other = socket.socketpair()
-                with other:
-                    line = ProcessLine.of_socket(mine)
-                    try:
-                        socket.send_fds(self._requests, [b"1"], [other.fileno()])
-                    except OSError:
-                        line.close()
-                    else:
-                        self._lines.add(line)
-                        return Supervisor(line)
-                self.close()
-                self._fork()
-
-    def close(self) -> None:
-        """End the fork server; it waits for its supervisors, which end when their lines are closed."""
-        self._requests.close()
-        self._server.wait(_GRACE)
-        self._server.kill()
-
-    def _fork(self) -> None:
-        self._requests, other = socket.socketpair()
-        for stream in (sys.stdout, sys.stderr):  # else the processes print what waits in the buffers
-            with suppress(Exception):
-                stream.flush()
-        self._server = fork(lambda line: self._serve(other), lasts=True)
-        other.close()
-
-    def _serve(self, requests: socket.socket) -> None:
-        self._requests.close()
-        ForkServer._lock = threading.Lock()  # this one is held
-        for line in self._lines:
-            line.close()
-        _serve_forks(requests, *self._calls)
-
-
-def _serve_forks(requests: socket.socket, answer: Answer, prepare: Answer) -> None:
-    """Fork a supervisor for each end of a line that is sent; end with the process at the other end."""
-    _leave_terminal()
-    gc.freeze()  # a collection in a forked process would copy the pages of all objects
-    while True:
-        message, ends, _, _ = socket.recv_fds(requests, 1, 1)
-        if not message:
-            break
-        with suppress(OSError):  # no process to be had: whoever asked sees the line closed
-            if os.fork() == 0:
-                requests.close()
-                supervise(ProcessLine.of_socket(socket.socket(fileno=ends[0])), answer, prepare)
-        os.close(ends[0])
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-    with suppress(ChildProcessError):  # so that the time of all processes is known to the one that wanted them
-        while True:
-            os.waitpid(-1, 0)
+    return Supervisor(fork(shield, lasts=True))
 
 
 def supervise(parent: ProcessLine, answer: Answer, prepare: Answer | None = None) -> NoReturn:
@@ -612,6 +564,7 @@ def supervise(parent: ProcessLine, answer: Answer, prepare: Answer | None = None
     try:
         _leave_terminal()
         if prepare is not None:
+            gc.freeze()  # a collection in a forked process would copy the pages of all objects
             with suppress(Exception):
                 ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
         else:

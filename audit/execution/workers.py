@@ -45,10 +45,10 @@ from audit.errors import MissingExtra, OtherCode, Unreachable
 from audit.execution.sandbox import (
     FORKS,
     OTHER,
-    ForkServer,
     Outcome,
     ProcessLine,
     Supervisor,
+    fork_supervisor,
     is_of_subject,
     one_thread,
     start,
@@ -75,11 +75,13 @@ T = TypeVar("T")
 class Processes:
     """The supervisors of one session; each runs one call at a time, which is killed with it."""
 
-    def __init__(self, start: Callable[[], Supervisor], shares: bool = False) -> None:
+    def __init__(self, start: Callable[[], Supervisor], shares: bool = False, ready: int = 0) -> None:
         self._start, self._shares = start, shares  # whether a process may run one call after the other
         self._has_ended, self._lock = False, threading.Lock()
-        self._idle: list[Supervisor] = []
         self._busy: set[Supervisor] = set()
+        self._idle: list[Supervisor] = []
+        with suppress(OSError):
+            self._idle += (start() for _ in range(ready))
 
     def call(self, function: bytes, arguments: bytes, timeout: float | None) -> Outcome:
         """Return the outcome of a call, which is killed when it takes longer, or when the session ends."""
@@ -91,7 +93,10 @@ class Processes:
         for _ in range(DEATHS):
             with self._lock:
                 one = self._idle.pop() if self._idle else None
-            one = one or self._start()
+            try:
+                one = one or self._start()
+            except OSError:  # no process is to be had
+                continue
             with self._lock:
                 self._busy.add(one)
             try:
@@ -120,8 +125,11 @@ class Processes:
             for one in self._idle:
                 one.stop()
             self._idle.clear()
-            for one in self._busy:
+            busy = list(self._busy)
+            for one in busy:
                 one.interrupt()
+        for one in busy:  # which the threads of their calls stop
+            one.wait()
 
 
 _ENDED = Processes(lambda: start_supervisor())  # of every session that has ended
@@ -130,8 +138,7 @@ _ENDED.end()
 
 def start_supervisor(forks: bool = FORKS) -> Supervisor:
     """Return a supervisor in a new interpreter, which forks a process for each call or runs all calls itself."""
-    child = start(serve_in_forks if forks else serve)
-    return Supervisor(child.line, child, forks)
+    return Supervisor(start(serve_in_forks if forks else serve), forks)
 
 
 def serve_in_forks(line: ProcessLine) -> None:
@@ -462,20 +469,17 @@ class ThisMachine(Pool):
     """Processes of this machine."""
 
     def __init__(self, width: int, code: Mapping[str, str] | None, objects: Sequence[Any], shares: bool) -> None:
-        self._fork_server = None
+        start, ready = partial(start_supervisor, False), 0
         if FORKS and not shares:
             self._inherited = [*objects, *(part for each in objects for part in _list_parts(each))]
-            self._fork_server = ForkServer(partial(answer, inherited=self._inherited), prepare)
-        server = self._fork_server
-        self._processes = Processes(server.supervisor if server else partial(start_supervisor, False), shares)
+            start, ready = partial(fork_supervisor, partial(answer, inherited=self._inherited), prepare), width
+        self._processes = Processes(start, shares, min(ready, len(objects)))  # copies are made before threads are
         super().__init__(ThreadPoolExecutor(width), width, code, self._call_alone, shares)
 
     def close(self) -> None:
         super().close()
         self._processes.end()
         self._executor.shutdown(wait=False, cancel_futures=True)
-        if self._fork_server is not None:
-            self._fork_server.close()
 
     def _call_alone(self, function: bytes, arguments: bytes, session: str, timeout: float | None) -> Outcome:
         return self._processes.call(function, arguments, timeout)

@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -168,23 +167,22 @@ def poisons_the_judge(data, size, rng):
 
 
 def writes_its_own_outcome(data, size, rng):
-    """Write to the pipes that its supervisor reads from."""
-    pipes = {link for link, flags in ends(os.getppid()).values() if flags.endswith("0")}
-    for number, (link, flags) in ends(os.getpid()).items():
-        if number > 2 and link in pipes and flags.endswith("1"):
+    """Write to the line that its supervisor reads from: the sockets that only its process holds."""
+    of_others = set(sockets(os.getppid()).values())
+    for number, link in sockets(os.getpid()).items():
+        if link not in of_others:
             os.write(number, b"\0\0\0\0\0\0\0\x05error")
     raise ValueError("wrote")
 
 
-def ends(process):
-    """The pipes that a process has open, by file descriptor: which, and the flags of its end."""
+def sockets(process):
+    """The sockets that a process has open, by file descriptor."""
     found = {}
     for number in os.listdir(f"/proc/{process}/fd"):
         with contextlib.suppress(OSError):  # that of the listing
             link = os.readlink(f"/proc/{process}/fd/{number}")
-            if link.startswith("pipe:"):
-                said = Path(f"/proc/{process}/fdinfo/{number}").read_text()
-                found[int(number)] = link, said.split("flags:")[1].split()[0]
+            if link.startswith("socket:"):
+                found[int(number)] = link
     return found
 
 

@@ -1,10 +1,11 @@
-"""A child process: its line of bytes, its end, and all that ends with it; a fork server that is killed is forked again.
+"""A child process: its line of bytes, its end, and all that ends with it.
 
 A process that holds an end of a connection hides the death of a supervisor, or the end of the process that calls:
-whoever waits waits on. So a fork server holds none.
+whoever waits waits on. So a copy holds none but its own.
 """
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -122,37 +123,29 @@ def test_a_program_is_read_while_it_is_written_to(begun, tmp_path):
             child.line.read(2, time.monotonic() + 0.1)
 
 
+@pytest.fixture
+def fork_one():
+    """Return a new supervisor; all of them end after the test."""
+    made = []
+    yield lambda: made.append(sandbox.fork_supervisor(workers.answer, workers.prepare)) or made[-1]
+    for supervisor in made:
+        supervisor.stop()
+
+
 def sockets(number):
     links = {os.readlink(entry) for entry in Path(f"/proc/{number}/fd").iterdir() if entry.is_symlink()}
     return {link for link in links if link.startswith("socket:")}
 
 
-def kill(forks):
-    os.kill(forks._server.number, signal.SIGKILL)
-    os.waitid(os.P_PID, forks._server.number, os.WEXITED | os.WNOWAIT)
-
-
-@pytest.fixture
-def forks():
-    one = sandbox.ForkServer(workers.answer, workers.prepare)
-    yield one
-    one.close()
-
-
-def test_a_new_fork_server_holds_no_line_of_the_old_one(forks):
-    first = forks.supervisor()
-    kill(forks)
-    second = forks.supervisor()
+def test_a_new_supervisor_holds_no_line_of_an_older_one(fork_one):
+    first, second = fork_one(), fork_one()
+    second.begin(pickle.dumps(([], pickle.dumps(("/", [], ())), b"")))
     lines = {os.readlink(f"/proc/self/fd/{supervisor._line.fileno()}") for supervisor in (first, second)}
-    deadline = time.monotonic() + 60
-    while lines & sockets(forks._server.number) and time.monotonic() < deadline:
-        time.sleep(0.01)  # it is just starting
-    assert not lines & sockets(forks._server.number)
-    for supervisor in (first, second):
-        supervisor.stop()
+    assert not lines & sockets(second._child.number)
+    assert not lines & sockets(second._numbers[0])
 
 
-def test_threads_that_find_it_killed_leave_no_line_open(forks, monkeypatch):
+def test_threads_that_fork_at_a_time_leave_no_line_open(fork_one, monkeypatch):
     """The pair of sockets of one thread is open while another one forks."""
     made = sandbox.socket.socketpair
 
@@ -163,13 +156,11 @@ def test_threads_that_find_it_killed_leave_no_line_open(forks, monkeypatch):
 
     with monkeypatch.context() as patch, ThreadPoolExecutor(4) as threads:
         patch.setattr(sandbox.socket, "socketpair", slowly)
-        kill(forks)
-        supervisors = list(threads.map(lambda _: forks.supervisor(), range(8)))
+        supervisors = list(threads.map(lambda _: fork_one(), range(8)))
     for supervisor in supervisors:
         supervisor._line.send(b"not a request")  # which ends a supervisor
         with pytest.raises(EOFError):  # nobody else holds its end, so that its end is seen
             supervisor._line.receive(30)
-        supervisor.stop()
 
 
 @pytest.mark.parametrize(("number", "kind"), [(signal.SIGSTOP, "hung"), (signal.SIGKILL, None)])
@@ -184,10 +175,10 @@ def test_a_call_cannot_stop_its_supervisor_before_that_tells_of_it(monkeypatch, 
 
     monkeypatch.setattr(sandbox.ProcessLine, "send", send_late)
     monkeypatch.setattr(sandbox, "_START", 3.0)
-    forks = sandbox.ForkServer(lambda request: bytes(os.kill(os.getppid(), number) or 60), lambda request: b"")
-    supervisor = forks.supervisor()
+    supervisor = sandbox.fork_supervisor(
+        lambda request: bytes(os.kill(os.getppid(), number) or 60), lambda request: b""
+    )
     supervisor.begin(b"a call")
     outcome = supervisor.finish(1.0)
     assert (outcome and outcome.kind) == kind
     supervisor.stop()
-    forks.close()
