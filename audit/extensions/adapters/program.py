@@ -23,7 +23,7 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -83,6 +83,7 @@ class Program:
     command: tuple[str, ...]
     timeout: float = 60.0
     own_randomness: bool = False
+    _number: int = field(default_factory=itertools.count().__next__, init=False, repr=False)  # each starts its own
 
     is_process: ClassVar[bool] = True  # each process of the audit starts a program of its own
 

@@ -328,13 +328,12 @@ def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]
 def _find_winner(least: Any, laws: list[Any]) -> int | None:
     """Return the noise to raise where one is at least each of some others: the cheapest shift raises it alone.
 
-    To lower another one costs no less, where the law is the same and all have the same scale.
+    To lower another one costs no less by any law, where all have the same law and scale.
     """
     law, count = laws[0], len(laws)
     sizes, place = np.abs(least.data), least.indices[least.data.argmax()]
     is_one = len(least.indices) == 2 * (count - 1) == 2 * least.shape[0] and set(laws) == {law}
-    is_dear = not law.prices[0] <= law.prices[1] or not np.isfinite(law.prices[0])
-    if not is_one or is_dear or law.is_discrete or not np.allclose(sizes, sizes[0], rtol=1e-12):
+    if not is_one or law.is_discrete or not np.isfinite(law.prices[0]) or not np.allclose(sizes, sizes[0], rtol=1e-12):
         return None
     raised = least.indices[least.data > 0]
     return int(place) if len(raised) == count - 1 and np.all(raised == place) else None

@@ -292,6 +292,7 @@ def test_an_axis_shows_its_values_with_one_margin_at_both_ends(log):
     first, last = map(Axis.spanning("x", [1.0, 1_000.0], log=log).share, (1.0, 1_000.0))
     assert 0 < first < 0.1
     assert first + last == pytest.approx(1)
+    assert 0 < Axis.spanning("x", [0.0, 1.0, math.inf], log=True).low < 1
     assert [value for value, _ in Axis("x", 0.0, 10.0).ticks()] == [0, 2, 4, 6, 8, 10]
 
 

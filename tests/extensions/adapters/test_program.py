@@ -248,7 +248,7 @@ def test_a_program_that_runs_once_for_each_output():
         ("def f(dataset): return len(dataset)", [2, 2, 2]),
         ("def f(dataset, size): return [0.5] * size", [0.5] * 3),
         ("def f(dataset, size, seed): return [seed >= 0] * size", [True] * 3),
-        ("def f(dataset): print('log'); return {3, 1}", [[1, 3]] * 3),
+        ("def f(dataset): print('log'); return {8, 1}", [[1, 8]] * 3),
         ("import numpy as np\ndef f(dataset, size): return np.arange(size)", [0, 1, 2]),
         ("def f(dataset, size, rng): return rng.random(size) < 2", [True] * 3),
         ("def f(dataset, rng, seen=[]): seen.append(rng.random()); return len({*seen})", [1, 2, 3]),
@@ -262,6 +262,13 @@ def test_a_function_of_another_environment(tmp_path, monkeypatch, body, drawn):
     program = Program.python(sys.prefix, "theirs:f")
     assert program([1, 2], 3, np.random.default_rng(0)) == drawn
     program.close()
+
+
+def test_code_that_was_mended_is_not_answered_for_by_the_process_of_the_code_before(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for value in (1, 22):
+        (tmp_path / "theirs.py").write_text(f"def f(dataset): return {value}")
+        assert Program.python(sys.prefix, "theirs:f")([0], 1, np.random.default_rng(0)) == [value]
 
 
 def test_an_environment_that_is_none_is_refused(tmp_path):
