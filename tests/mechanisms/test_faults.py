@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import mechanisms
-from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, check_precision, run
+from audit import AddRemove, PrivacyCheck, Verdict, run
 from audit.checks.base import run_check
 from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
@@ -60,12 +60,6 @@ def concealed(mechanism):
 def loss_of(check):
     left, right = map(concealed(check.mechanism).law, check.pairs[0])
     return left.loss_against(right)
-
-
-def test_every_mechanism_has_at_least_three_faults():
-    checked = {check.name.split("/")[0] for check in mechanisms.BASIC if isinstance(check, PrivacyCheck)} - {"decoy"}
-    for mechanism in checked:
-        assert sum(check.name.startswith(f"fault/{mechanism} ") for check in BASIC) >= 3, mechanism
 
 
 @for_each(faults.CHECKS)  # those of objects that answer and of parameters state it beside their own tests
@@ -368,27 +362,11 @@ def test_leaking_events_have_the_stated_probability(name):
         assert not event(check.mechanism(check.pairs[0][0], 20_000, np.random.default_rng(3))).any()
 
 
-PAIR = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
-PURE, BUDGET, FEW, STRICT = PrivacyClaim(0.1), 10_000, 2_000, 1e-6
-
-
 @pytest.mark.parametrize("fault", PRECISION, ids=lambda fault: fault.name)
 def test_faults_are_convicted(fault):
-    result = run_check(fault, Allowance(BUDGET, STRICT, Stream(1)))
+    result = run_check(fault, Allowance(10_000, 1e-6, Stream(1)))
     assert result.verdict is fault.expected is Verdict.FAIL
     assert result.epsilon_lower_bound > 3
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [SnappedLaplace(count_positive, 0.1, 200.0), GridLaplace(count_positive, 1.0, 0.1, places=6, steps=2**14)],
-    ids=["snapped", "grid"],
-)
-@pytest.mark.false_alarm(1e-06)
-def test_what_hides_its_bits_is_not_convicted(mechanism):
-    result = check_precision(mechanism, PURE, PAIR, budget=FEW, significance=STRICT)
-    assert result.verdict is not Verdict.FAIL
-    assert result.epsilon_lower_bound <= 0.1
 
 
 @pytest.mark.parametrize(("epsilon", "grid"), [(0.1, 16.0), (0.3, 4.0), (1.0, 2.0), (3.0, 0.5)])

@@ -18,9 +18,8 @@ from audit import AuditError
 from audit.errors import InvalidArgument
 from mechanisms.estimators import Classifier
 from mechanisms.papers.bassily2018 import as_called
-from mechanisms.papers.bassily2018.algorithm1 import SIDES, StoppingTimes, prefix_attack
 from mechanisms.papers.bassily2018.algorithm2 import Majority, labels
-from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Session, Transcripts
+from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService
@@ -71,29 +70,6 @@ def test_an_adaptive_session_has_the_law_of_the_transcripts():
     law = Transcripts(questions, SHORT).law(None)
     assert follows([play() for _ in range(4_000)], law)
     assert follows(Transcripts(questions, SHORT)(None, N, rng), law)
-
-
-@pytest.mark.false_alarm(1e-08)
-def test_an_adaptive_analyst_has_the_law_of_the_stopping_times():
-    """Who restarts its list after each BOTTOM, and forces one at the end of the list, sees the stopping times."""
-    attack = prefix_attack(Noise(2.0, 100.0, 2), shape=5)
-    answers, rng = attack.queries(0), np.random.default_rng(5)
-
-    def stops():
-        session, found = Session(attack.noise, None, rng), []
-        while session.runs.is_running[0]:
-            j = 0
-            while j < len(answers) and session.ask(lambda _, d=answers[j]: (0, d)) == 0:
-                j += 1
-            if j == len(answers):
-                session.runs._pay(np.array([0]))  # the certain BOTTOM
-            found.append(j)
-        return found
-
-    assert follows([stops() for _ in range(4_000)], attack.law(SIDES[0]))
-    for query_scale in (0.0, 1.0):
-        mechanism = StoppingTimes(lambda data: np.array([1.0, 0.0, -1.0]), Noise(1.5, 0.5, 3, query_scale))
-        assert follows(mechanism(SIDES[0], N, rng), mechanism.law(SIDES[0]))
 
 
 @pytest.mark.parametrize("records", range(1, 8))

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from audit import Verdict, run
-from mechanisms import interactive
 from mechanisms.faults.interactive import CHECKS as FAULTS
 from mechanisms.faults.interactive import TWINS, RefundsTheLast, SharedCache
 from mechanisms.faults.truths import TRUTHS
@@ -21,13 +20,6 @@ from tests.offenders import for_each
 
 QUICK = 500
 CONVICTED = 4_000  # conversations that convict every fault; their own budgets also find what the claims leave open
-
-
-def test_names_and_twins():
-    names = [check.name for check in (*interactive.CHECKS, *FAULTS, *TWINS)]
-    assert len(set(names)) == len(names)
-    assert len(FAULTS) == len(TWINS) >= 18
-    assert all(check.name.startswith("fault/interactive ") for check in FAULTS)
 
 
 @for_each(FAULTS)
