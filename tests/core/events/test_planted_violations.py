@@ -5,6 +5,7 @@ found in 3 of 10,000 audits of a family.
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -33,6 +34,16 @@ def plants_of(left, right, values=None, test=CLAIMED):
 
 def noise(kind, width, seed=0):
     return getattr(np.random.default_rng(seed), kind)(size=(2, SIZE, width))
+
+
+def test_an_interval_at_the_end_is_one_of_the_outputs():
+    trial = SimpleNamespace(
+        rng=SimpleNamespace(uniform=lambda low, high: high),
+        size=violations.EventSize(0.01, 2.0),
+        _rarer=lambda column, low, high, share: (low, high),
+    )
+    column = SimpleNamespace(ordered=np.arange(101.0))
+    assert violations.PlantingTrial._interval(trial, column) == (99, 100)
 
 
 BASES = {

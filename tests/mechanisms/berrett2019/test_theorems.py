@@ -93,6 +93,8 @@ def test_tail_bound_where_it_fails():
         level = 5 * theorems.deviation(1, epsilon, 100_000, 0.5, 1.0)
         above, _ = theorems.tail(1, epsilon, 100_000, 0.5, 1.0, level)
         assert above / theorems.tail_bound(1, epsilon, 100_000, level) == pytest.approx(ratio, rel=0.03)
+    cases = {name: found / bound for name, found, bound in theorems.tail_cases((epsilon,), (100_000,), (1,))}
+    assert cases["d=1 eps=40 n=100000 mass=0.5 eta=1 t=5 sd above"] == pytest.approx(ratio, rel=0.03)
 
 
 @pytest.mark.parametrize(
