@@ -165,7 +165,7 @@ class RatioTable:
         return cls(keys, log_ratio(of_left, of_right, len(left), len(right)))
 
     def __call__(self, keys: np.ndarray) -> np.ndarray:
-        where = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        where = np.searchsorted(self.keys[:-1], keys)
         return np.where(self.keys[where] == keys, self.ratios[where], self.rare)
 
 

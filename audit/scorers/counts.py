@@ -102,16 +102,15 @@ def count_atoms(training: Training) -> AtomScore | None:
     plain = all(outputs.is_scalar and outputs.symbols is None for outputs in training.sides)
     if plain and not _repeats(np.sort(np.concatenate([outputs.numbers for outputs in training.sides]))):
         return None  # continuous outputs: save the cost of their keys
-    left, right = (np.sort(_read_keys(outputs)) for outputs in training.sides)
-    if not _repeats(merge_in_order(left, right)):
+    keys, of_left, of_right = count_keys(*(np.sort(_read_keys(outputs)) for outputs in training.sides))
+    counts = of_left + of_right
+    frequent = counts >= ATOM_COUNT
+    if not frequent.any():
         return None
-    keys, of_left, of_right = count_keys(left, right)
-    frequent = of_left + of_right >= ATOM_COUNT
-    totals = len(left), len(right)
+    totals = len(training.left), len(training.right)
     ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
     ratio_of_rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
     table = RatioTable(keys[frequent], ratios, float(ratio_of_rare))
-    counts = of_left + of_right
     if any(outputs.symbols is not None for outputs in training.sides):  # rare is the own value of one, not its kind
         counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
     rare = int(counts[counts < ATOM_COUNT].sum())
@@ -244,7 +243,7 @@ class CountedCells:
         if atoms is not None:
             plain = [keep & np.isnan(atoms(outputs)) for keep, outputs in zip(plain, training.sides, strict=True)]
         left, right = (outputs.numbers[keep] for outputs, keep in zip(training.sides, plain, strict=True))
-        pooled = merge_in_order(left, right)
+        pooled = np.sort(np.concatenate([left, right]))
         if len(pooled) < 2:
             return None
         cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, MOST_CELLS))

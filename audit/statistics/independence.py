@@ -244,7 +244,7 @@ def _log_repeats(codes: np.ndarray) -> float:
     if size < 2 or _all_differ(codes):
         return 0.0
     few = codes.astype(np.int16)  # of the few outputs that are matched. TIME
-    agree = np.tril((few[:, None] == few).sum(axis=2, dtype=np.int16), -1).astype(int)  # with earlier calls
+    agree = np.tril((few[:, None] == few).sum(axis=2, dtype=np.int16), -1)  # with earlier calls
     if not agree.any():
         return 0.0
     kinds = int(codes.max()) + 1
@@ -254,7 +254,7 @@ def _log_repeats(codes: np.ndarray) -> float:
     excess = np.maximum(0.0, agree - expected)
     log_p = np.log(2) - excess**2 / (4 * expected + 2 * excess + 1e-300)
     both = distinct[:, None] & distinct
-    log_p = np.minimum(0.0, np.where(both, np.minimum(log_p, -special.gammaln(agree + 1)), log_p))
+    log_p = np.minimum(0.0, np.where(both, np.minimum(log_p, -special.gammaln(agree + 1.0)), log_p))
     log_best = np.where(np.tri(count, k=-1), log_p, 0.0).min(axis=1)[1:] + np.log(np.arange(1, count))
     repeats = ((level, int((log_best <= np.log(level)).sum())) for level in _REPEAT_LEVELS)
     tails = [np.log(max(special.bdtrc(most - 1, count - 1, level), 1e-300)) if most else 0.0 for level, most in repeats]
