@@ -161,12 +161,16 @@ class PlantedFamily:
 
 def tails(leading: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares of two sorted samples beyond some thresholds, those with few outputs beyond them left out."""
-    size = len(leading)
-    shares = np.concatenate([1 - np.geomspace(0.5, min(0.5, _FEWEST / size), 24), np.linspace(0.05, 0.45, 9)])
-    ranks = (shares * (size - 1)).astype(int)
+    size, ranks = len(leading), _list_ranks(len(leading))
     thresholds = np.unique(np.concatenate([leading[ranks], other[ranks]]))
     beyond = [1 - np.searchsorted(side, thresholds) / size for side in (leading, other)]
     return beyond[0], beyond[1]
+
+
+@lru_cache(maxsize=8)
+def _list_ranks(size: int) -> np.ndarray:
+    shares = np.concatenate([1 - np.geomspace(0.5, min(0.5, _FEWEST / size), 24), np.linspace(0.05, 0.45, 9)])
+    return np.asarray((shares * (size - 1)).astype(int))
 
 
 @lru_cache(maxsize=8)

@@ -229,7 +229,7 @@ def _hidden_dependence(standardized: Rows, rows: Rows, width: int) -> np.ndarray
     size = min(map(len, standardized))
     if size < 2:
         return np.zeros((rows[0].shape[1],) * 2)
-    bits = [finite_or_zero(side[:size]) % 2 for side in rows]
+    bits = [side - 2 * np.floor(side / 2) for side in (finite_or_zero(side[:size]) for side in rows)]  # faster than %
     views = [[np.abs(side[:size]), side[:size], parity] for side, parity in zip(standardized, bits, strict=True)]
     grams = []
     for left, right in zip(*views, strict=True):  # sizes, numbers, parities
