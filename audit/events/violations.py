@@ -342,6 +342,7 @@ class PlantingTrial:
         self.more: dict[float, float] = {}  # the addition to a value by its probability
         swaps = self.rng.random((DEALINGS, self.half)) < 0.5
         self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
+        self.places = [(np.flatnonzero(lead), np.flatnonzero(~lead)) for lead in self.leads]  # faster to take. TIME
 
     def plant_intervals(self, searched: FamilySearch) -> PlantedFamily:
         """Let one side have an interval of some columns less often."""
@@ -484,8 +485,8 @@ class PlantingTrial:
         """Let the leading side have one number of each row, and the other side another one."""
 
         def deal() -> Rows:
-            leading = self.leads[int(self.rng.integers(len(self.leads)))]
-            return np.sort(leads[leading]), np.sort(follows[~leading])
+            leading, following = self.places[int(self.rng.integers(len(self.places)))]
+            return np.sort(leads[leading]), np.sort(follows[following])
 
         return deal
 
