@@ -135,6 +135,7 @@ def test_a_function_of_more_arguments_is_refused_before_it_is_called(function):
     with pytest.raises(AuditError, match=r"it needs r: name the generator `rng`"):
         per_call(function)
     assert per_call(lambda data, rng=None, scale=1.0: 0).takes_rng
+    assert per_call(max)([1, 3], 2, None) == [3, 3]  # it has no signature
     assert per_call(lambda data, scale=2.0, rng=None: (scale, rng))([], 1, "the generator") == [(2.0, "the generator")]
 
 

@@ -99,6 +99,7 @@ def test_the_conversation_that_is_shown_was_held_on_the_side_of_the_witness(chan
     result = check_interactive(Open, CLAIM, [PAIRS[0][::step]], analyst=[("ask", 0, 0.5)], budget=1_000, workers=0)
     (transcript,) = [way for way in result.evidence.ways if isinstance(way, Transcript)]
     assert transcript.turns[0].answer == shown
+    assert f"a conversation on {transcript.side} that breaks the claim:" in result.details()
 
 
 def test_an_object_that_is_answered_is_asked_in_turn():

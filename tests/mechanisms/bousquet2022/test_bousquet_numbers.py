@@ -28,7 +28,7 @@ from mechanisms.papers.bousquet2022.cells import (
 )
 from mechanisms.papers.bousquet2022.faults import share_cell_noise
 from mechanisms.papers.bousquet2022.grids import UnitGrid, keys_of, side_for
-from mechanisms.papers.bousquet2022.section3 import CubeProblem, cube_risk
+from mechanisms.papers.bousquet2022.section3 import CubeProblem, cube_risk, printed_sensitivity
 from mechanisms.papers.bousquet2022.section4 import (
     LAWS,
     DensityErrors,
@@ -174,6 +174,10 @@ def test_sizes_and_risks_match_what_the_page_says():
     for cells, n, value in ((appendix.circle_cells, 10**6, 6.5e-4), (appendix.cube_cells, 10**5, 0.019)):
         assert appendix.cell_risk(cells, n) == pytest.approx(value, rel=0.1)
         assert cells(n).mass.sum() == pytest.approx(1, abs=1e-9)
+
+
+def test_one_substitution_moves_the_counts_by_2():
+    assert printed_sensitivity() == [("histogram counts", 2.0, 1.0)]
 
 
 def test_the_bound_of_rare_visits_counts_what_lies_outside():
