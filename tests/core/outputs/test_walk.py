@@ -316,3 +316,9 @@ def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppress
         np.testing.assert_array_equal(found.numbers[row], one.numbers[0])
         assert (found.symbols and found.symbols.at(row)) == (one.symbols and one.symbols.at(0))
     assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
+
+
+def test_a_set_is_one_output_in_whatever_order_it_is_written() -> None:
+    ways = [{0, 8}, {8, 0}]
+    assert list(ways[0]) != list(ways[1])
+    assert len(set(encode(ways, 2).keys().tolist())) == 1

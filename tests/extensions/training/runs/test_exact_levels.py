@@ -25,7 +25,7 @@ from audit.extensions.training.runs.batches import (
 from audit.extensions.training.runs.check import findings
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions, release_findings
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue, normal_pvalue
-from audit.extensions.training.runs.noise import _predict, _ties, cosine_tail, normal_score, ties_pvalue
+from audit.extensions.training.runs.noise import _closest, _predict, _ties, cosine_tail, normal_score, ties_pvalue
 from audit.laws import GaussianLoss
 from tests.extensions.training.runs.loops import CLAIM, NOISE, RATE, RECORDS, STEPS, recorded
 
@@ -248,3 +248,10 @@ def test_ties_of_normal_numbers_keep_the_bound(width, apart):
     assert ties_pvalue(4, 100_000, 1, 1e-12) < 1e-6
     assert ties_pvalue(100, 60_000, 3, 1e-6) < 1e-20
     assert ties_pvalue(14, 100, 2, 1e-4) == pytest.approx((100**2 / 2 * 1.6e-4**2) ** 2 / 2)  # 2 pairs of blocks apart
+
+
+def test_noise_with_its_sign_turned_is_not_fresh():
+    rows = np.random.default_rng(0).normal(size=(3, 1000))
+    found = _closest(np.vstack([rows, -rows[1]]))
+    assert found["closest_steps"] == (1, 3)
+    assert found["closest"] == pytest.approx(1)
