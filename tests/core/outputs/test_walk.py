@@ -30,6 +30,10 @@ class Slots:
         """Return nothing."""
 
 
+class SlotsBelow(Slots):
+    __slots__ = ()
+
+
 class SlotLikeThoseOfC:
     __slots__ = ("__own__",)
 
@@ -80,6 +84,7 @@ HOLDERS = {
     "value": lambda value: {"x": [value]},
     "set": lambda value: {value},
     "slots": Slots,
+    "inherited slots": SlotsBelow,
     "slots with names like those of C": SlotLikeThoseOfC,
     "dataclass": Record,
     "named tuple": namedtuple("Named", "value"),
