@@ -40,6 +40,7 @@ _MOMENT = 1.0  # seconds for a program that has closed its output to end
 _STDERR_SHOWN = 300
 _ANSWERING = str(Path(__file__).with_name("answering.py"))
 
+_numbers = itertools.count(1)
 _running: dict[tuple[int, int, Program], _Process] = {}  # by process and thread: a forked worker starts others
 
 
@@ -83,7 +84,7 @@ class Program:
     command: tuple[str, ...]
     timeout: float = 60.0
     own_randomness: bool = False
-    _number: int = field(default_factory=itertools.count().__next__, init=False, repr=False)  # each starts its own
+    _number: int = field(default=0, repr=False)  # of two with one command, each starts its own if these differ
 
     is_process: ClassVar[bool] = True  # each process of the audit starts a program of its own
 
@@ -161,7 +162,8 @@ class Program:
             raise InvalidArgument.of("environment", "be a virtual environment or a Python interpreter", environment)
         if ":" not in function:
             raise InvalidArgument.of("function", 'be "module:function"', function)
-        return cls((path, _ANSWERING, "call", function), timeout, own_randomness=True)
+        # code may be edited in between: another object is answered by another process
+        return cls((path, _ANSWERING, "call", function), timeout, own_randomness=True, _number=next(_numbers))
 
     @property
     def audited(self) -> Mapping[str, Any] | None:
