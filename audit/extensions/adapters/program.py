@@ -50,7 +50,7 @@ class Program:
 
     The program is started on first use in every worker process, answers any number of requests, and should end when
     its input does. When it fails, or its worker ends, it is killed with all that it started; one that refuses a request
-    goes on.
+    goes on. One that was built again meanwhile starts anew after `close`; a function of `python` does so by itself.
 
     Parameters
     ----------

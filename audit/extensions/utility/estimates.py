@@ -17,7 +17,7 @@ from audit.extensions.utility.rate_judge import RateTerms
 
 _FEWEST = 4  # sizes behind a straight line; a curved one takes one more
 _DECIDE = "estimates, which decide nothing"
-MISSING = "estimates: install dp-audit[utility]"
+MISSING = "estimates need `statsmodels`: type: python -m pip install statsmodels"
 
 
 class Coefficient(NamedTuple):
@@ -26,6 +26,9 @@ class Coefficient(NamedTuple):
     value: float
     error: float
     freedom: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} (standard error {self.error:.2g})"
 
     def test_against(self, terms: RateTerms) -> float:
         """Return the p-value of the hypothesis that the claim is missed; of two one-sided tests, the larger one."""
@@ -60,9 +63,9 @@ def estimate_exponent(terms: RateTerms, points: Sequence[CurvePoint], significan
         return
     if slope.error > 0:
         exponent = slope._replace(value=-slope.value)
-        curved = "" if bend is None else f", curvature {bend.value:.2g} +- {bend.error:.2g}"
-        missed = f"p = {exponent.test_against(terms):.2g} that it misses {terms}"
-        yield f"{_DECIDE}: exponent {exponent.value:.4g} +- {exponent.error:.2g}{curved}, {missed}"
+        curved = "" if bend is None else f"; curvature {bend}"
+        missed = f"the hypothesis of a miss has p = {exponent.test_against(terms):.2g}"
+        yield f"{_DECIDE}: exponent {exponent}{curved}; {missed}"
 
 
 def estimate_proportion(successes: int, trials: int, significance: float) -> Iterator[str]:
@@ -76,4 +79,5 @@ def estimate_proportion(successes: int, trials: int, significance: float) -> Ite
     for method in ("wilson", "jeffreys"):
         ends: tuple[Any, Any] = proportion_confint(successes, trials, significance, method)
         shown.append(f"{method.title()} [{ends[0]:.4g}, {ends[1]:.4g}]")
-    yield f"{_DECIDE}: {successes / trials:.4g}, {' and '.join(shown)} for {trials} trials"
+    level = f"error probability {significance:.2g}"
+    yield f"{_DECIDE}: {successes / trials:.4g} of {trials} trials; intervals ({level}): {', '.join(shown)}"

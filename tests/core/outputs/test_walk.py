@@ -323,7 +323,7 @@ def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppress
     assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
 
 
-def test_a_set_is_one_output_in_whatever_order_it_is_written() -> None:
+def test_a_set_is_one_output_in_whatever_order_it_is_written():
     ways = [{0, 8}, {8, 0}]
     assert list(ways[0]) != list(ways[1])
     assert len(set(encode(ways, 2).keys().tolist())) == 1

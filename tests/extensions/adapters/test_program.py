@@ -23,7 +23,6 @@ import pytest
 from audit import AddRemove, Labeled, Local, PrivacyCheck, PrivacyClaim, SubjectFailed, Verdict, check_privacy, run
 from audit.errors import InvalidArgument
 from audit.extensions.adapters import Program
-from audit.extensions.adapters.answering import to_plain
 from audit.extensions.adapters.program import to_json
 from audit.mechanism.provenance import find_source
 
@@ -318,7 +317,3 @@ def test_a_certificate_has_what_the_process_says_that_runs_the_code(workers):
     assert (found["distribution"], found["subject"], found["said_by"]) == ("elsewhere", "b" * 64, "program")
     assert json.dumps(found)
     program.close()
-
-
-def test_a_set_goes_out_in_one_order():
-    assert [to_plain(way) for way in ({0, 8}, {8, 0})] == [[0, 8]] * 2
