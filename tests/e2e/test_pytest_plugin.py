@@ -80,6 +80,7 @@ def test_one_significance_is_shared_and_the_report_says_so(session):
     assert shares["test_holds"] == 0.04 / 4 / 2
     assert shares["test_known_leak[2]"] == pytest.approx(0.04 / 4 / 6)
     assert sum(shares.values()) <= 0.04
+    assert (certificate["settings"]["significance"], certificate["settings"]["confirmation"]) == (0.04, 1e-6)
 
 
 def test_a_failing_audit_says_how_to_repeat_it_alone(session, pytester):

@@ -22,7 +22,14 @@ from rich.console import Console
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.auditor import summarize
-from audit.certificate.document import _read_git, list_versions, load_certificate, make_plan, write_renderings
+from audit.certificate.document import (
+    _read_git,
+    find_lacking,
+    list_versions,
+    load_certificate,
+    make_plan,
+    write_renderings,
+)
 from audit.certificate.render import (
     RENDERERS,
     check_fragment,
@@ -294,6 +301,11 @@ def test_an_axis_shows_its_values_with_one_margin_at_both_ends(log):
     assert first + last == pytest.approx(1)
     assert 0 < Axis.spanning("x", [0.0, 1.0, math.inf], log=True).low < 1
     assert [value for value, _ in Axis("x", 0.0, 10.0).ticks()] == [0, 2, 4, 6, 8, 10]
+
+
+def test_what_only_a_confirmation_has_needs_its_extension():
+    later = {"kind": "privacy", "settings": {}, "evidence": {"ways": [], "confirmation": {"ways": [{"way": "later"}]}}}
+    assert find_lacking(later, {"other": {"kinds": [], "methods": [], "evidence": ["later"]}}) == "other"
 
 
 def test_the_corner_of_a_claim_is_a_point_of_its_trade_off_function():

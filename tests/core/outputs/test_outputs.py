@@ -231,12 +231,15 @@ def test_what_cannot_be_kept_is_named(value, wrap):
         encode([wrap(value)], 1)
 
 
-def test_what_is_nested_too_deep_is_said():
-    deep: list = []
-    for _ in range(5_000):
+@pytest.mark.parametrize("levels", [201, 5_000])
+def test_what_is_nested_too_deep_is_said(levels):
+    deep: list = [1.0]
+    for _ in range(levels - 1):
         deep = [deep]
-    with pytest.raises(BadBatch, match="nested deeper than"):
+    with pytest.raises(BadBatch, match="nested deeper than 200 levels"):
         encode([deep], 1)
+    if levels == 201:
+        assert encode(deep, 1).numbers.shape == (1,)  # one level less
 
 
 def test_code_of_the_output_is_not_run_where_its_content_can_be_read():

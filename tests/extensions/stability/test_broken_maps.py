@@ -111,6 +111,11 @@ def test_a_claim_that_fails_by_rounding_is_told_from_one_that_is_wrong():
     assert wrong.evidence.violation.kind == "loss"
 
 
+def test_a_claim_that_is_wrong_is_sought_after_one_that_fails_by_rounding():
+    late = run(lambda rows: sum(rows) + 30 * (len(rows) == 5), 10, "symmetric", "absolute", FLOATS, seed=2)
+    assert late.evidence.violation.kind == "loss"
+
+
 def test_contracts_of_domains():
     def root(column):
         return [math.sqrt(x - 10) if x > 9.99 else x for x in column]
