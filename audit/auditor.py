@@ -22,6 +22,7 @@ from audit.claims import Claim, claim_record
 from audit.defaults import FIXTURE, Options, Settings
 from audit.errors import AuditError
 from audit.execution.seeds import name_key
+from audit.lazy import name_keywords
 from audit.runner import Recorded
 from audit.text import count_of, printable
 
@@ -60,7 +61,7 @@ class Auditor:
             functions = plugins.list_functions()
             if name not in functions:
                 raise AttributeError(f"`{FIXTURE}` has no method {name!r}: it is one of {', '.join(functions)}")
-            return partial(self.audit, plugins.load(functions[name]))
+            return partial(self.audit, name_keywords(plugins.load(functions[name]), f"{FIXTURE}.{name}"))
 
         def __dir__(self):
             return [*super().__dir__(), *plugins.list_functions()]

@@ -14,7 +14,7 @@ from typing import Any
 
 from audit.errors import MissingExtension, UnknownArgument
 
-_NAMING: set[Any] = set()  # functions that `_name_keywords` made
+_NAMING: dict[Any, str] = {}  # functions that `_name_keywords` made, with the name in their error
 _TAKES_ANY = 8  # flag of code that takes any keyword, as in `inspect`
 _HERE = Path(__file__).parent
 _LINE = re.compile(r"^from audit\.?([\w.]*) import (\w+) as \w+$", re.MULTILINE)
@@ -23,8 +23,11 @@ _EXTENSION = re.compile(r"extensions(?:\.(\w+))?.*")
 
 def _name_keywords(function: Any, called: str) -> Any:
     """Return the function with an error that names the near right keyword where a call has a wrong one."""
+    if _NAMING.get(function) == called:
+        return function
+    function = function.__wrapped__ if function in _NAMING else function
     code = getattr(function, "__wrapped__", function).__code__
-    if function in _NAMING or code.co_flags & _TAKES_ANY:
+    if code.co_flags & _TAKES_ANY:
         return function
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     known = [name for name in names if name != "self"]
@@ -37,7 +40,7 @@ def _name_keywords(function: Any, called: str) -> Any:
 
     call.__code__ = call.__code__.replace(co_name=function.__name__)  # a frame of it is a call of the function
     named_call = functools.wraps(function)(call)
-    _NAMING.add(named_call)
+    _NAMING[named_call] = called
     return named_call
 
 

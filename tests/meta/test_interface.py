@@ -56,6 +56,13 @@ def test_the_near_right_keyword_is_named(call, near):
         call()
 
 
+def test_the_fixture_names_a_wrong_keyword_with_its_method(dp_audit):
+    """Whoever else asked for the function before, under a name of its own."""
+    assert audit.check_privacy is not None
+    with pytest.raises(audit.AuditError, match=r"`dp_audit\.privacy` has no argument `clam`: write claim=...;"):
+        dp_audit.privacy(None, clam=1)
+
+
 def test_a_name_for_extensions_does_not_become_a_name_of_the_package():
     """Two packages of lazy names, one below the other: what is asked of the api is kept in the api."""
     assert api.StatedLaw is not None
