@@ -56,6 +56,7 @@ def main() -> None:
         ("randomized response", subjects.randomized_response, 1.0),
         ("geometric", subjects.geometric, 1.0),
     ]
+    print(f"epsilon = 1; median and minimum of {SEEDS} seeds, and the limit of all runs certifying")
     print(f"{'mechanism':32} {'N':>9} {'certified':>10} {'min':>8} {'all runs':>9}")
     for name, mechanism, both in cases:
         for budget in (10_000, 100_000, 1_000_000):

@@ -70,7 +70,7 @@ def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
     assert events is not None
 
     def played() -> None:
-        play(subject, PAIR, events, blocks * BLOCK, stream, HERE)
+        play(subject, PAIR, [events], [blocks * BLOCK], stream, HERE)
 
     return min(seconds_of(played, time.process_time) for _ in range(repeats)) / blocks
 
