@@ -153,7 +153,7 @@ class PrivacyResult(Result):
         law, (epsilon, delta) = self.evidence.by(StatedLaw), self.tested
         if law is None or law.curve is None or self.basis != "law":
             return None
-        at = {row[0]: row[1:] for row in law.curve.profile}.get(epsilon, (0.0, 0.0))
+        _, *at = min(law.curve.profile, key=lambda row: abs(row[0] - epsilon))
         direction, other, sign = ("left", "right", 1) if at[0] >= at[1] else ("right", "left", -1)
         pair, stated = self.check.pairs[law.curve.pair], stated_log_likelihood(self.check.subject)
         if max(at) <= delta:

@@ -154,8 +154,7 @@ class PlantedFamily:
     def __post_init__(self) -> None:
         if not integer(self.found, "found", 0) <= integer(self.planted, "planted", 0):
             raise InvalidArgument.of("found", "be at most `planted`", self.found)
-        shifts = PLANT_MARGIN * _list_sizes(60.0) if self.name in (SHIFT, NORM) else np.zeros(1)
-        if not np.isclose(self.shift, shifts, rtol=1e-9, atol=0.0).any():
+        if not np.isclose(self.shift, _list_shifts(self.name), rtol=1e-9, atol=0.0).any():
             raise InvalidArgument.of("shift", f"be one that is planted of {self.name!r}", self.shift)
 
 
@@ -176,6 +175,10 @@ def _list_ranks(size: int) -> np.ndarray:
 @lru_cache(maxsize=8)
 def _list_sizes(most: float) -> np.ndarray:
     return np.geomspace(most / 3000, most, 160)
+
+
+def _list_shifts(family: str) -> np.ndarray:
+    return PLANT_MARGIN * _list_sizes(60.0) if family in (SHIFT, NORM) else np.array([0.0])
 
 
 def least(holds: Callable[[float], bool], most: float = 60.0) -> float:
@@ -600,12 +603,9 @@ class Plants:
     def lacking(self) -> PlantedFamily | None:
         """Return the first required family with too few detected plants, or None."""
         known = {family.name: family for family in self.families}
-        for name in self.required:
-            family = known.get(name)
-            if family is None or family.found < FEWEST_FOUND * family.planted / PLANTED or family.planted < PLANTED:
-                return family or PlantedFamily(
-                    name, 0, 0, PLANT_MARGIN * _list_sizes(60.0)[0] * (name in (SHIFT, NORM))
-                )
+        for family in (known.get(name) or PlantedFamily(name, 0, 0, _list_shifts(name)[0]) for name in self.required):
+            if family.found < FEWEST_FOUND * family.planted / PLANTED or family.planted < PLANTED:
+                return family
         return None
 
     def describe_size(self, family: PlantedFamily, design: TestDesign) -> str:

@@ -122,7 +122,7 @@ def _plain_texts(texts: Texts) -> list[Any]:
 
 def _texts_of(data: Any) -> Texts:
     table, codes = data
-    return Texts(tuple(map(str, table)), np.array(codes, dtype=np.int64))
+    return Texts(tuple(map(str, table)), np.array(codes))
 
 
 def errors_of(outputs: Outputs, truth: Any) -> Errors | None:

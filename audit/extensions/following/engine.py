@@ -15,7 +15,7 @@ import numpy as np
 
 from audit.api import PerCall, sandbox, validate
 from audit.extensions.following.evidence import ROWS, Bound, Direction, Law, measure_law, weigh_runs
-from audit.extensions.following.finite import find_exact
+from audit.extensions.following.finite import Seeds, find_exact
 from audit.extensions.following.ledger import NoiseLedger
 from audit.extensions.following.paths import UNLIKE, Follower, Path, describe_bad, spent_on, write_ledger
 from audit.extensions.following.record import NotFollowed, in_one_line
@@ -215,7 +215,7 @@ class Search:
     followers: list[Follower] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.seeds = [int(value) for value in np.random.SeedSequence(self.seed).generate_state(4) // 2]
+        self.seeds = Seeds(*map(int, np.random.SeedSequence(self.seed).generate_state(4) // 2))
         self.end = time.monotonic() + self.seconds
         self.followers = [Follower(self.mechanism, *ends) for ends in (self.pair, self.pair[::-1])]
 
@@ -259,12 +259,12 @@ class Search:
 
     def _run_few(self) -> Bound:
         """Certify the shift of one traced run; the last genuine run of each direction is one of a fresh process."""
-        seeds = [self.seeds[1] + side * self.runs for side in (0, 1)]
+        seeds = [self.seeds.certifying + side * self.runs for side in (0, 1)]
         last = self._describe_fresh([(self.pair[side], seeds[side] + self.runs - 1) for side in (0, 1)])
         rules = list[Rule | None]()
         for follower in self.followers:
             follower.learns = False
-            path = follower.follow(self.seeds[0], certify=False)
+            path = follower.follow(self.seeds.training, certify=False)
             if not path.is_good or not path.record.draws:
                 return self._refuse(path.reason or "the code draws no noise")
             if self.worst is None or spent_on(path) > spent_on(self.worst):
@@ -297,7 +297,7 @@ class Search:
     def _run_compared(self) -> Bound:
         """Compare with outputs of fresh processes."""
         fresh = min(_FRESH, self.runs) if self.fresh is None else self.fresh
-        jobs = [(dataset, self.seeds[3] + run) for run in range(fresh) for dataset in self.pair]
+        jobs = [(dataset, self.seeds.fresh + run) for run in range(fresh) for dataset in self.pair]
         forms = self._describe_fresh(jobs)
         result = self._judge()
         order = [*range(len(jobs) - 1, -1, -1), *range(len(jobs))]
@@ -321,7 +321,7 @@ class Search:
         if good and not any(record.draws or record.has("choice") for record in good):
             return self._refuse("the code draws no noise")
         end = time.monotonic() + 0.3 * (self.end - time.monotonic())  # the rest is for the other ways
-        exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self._plan_exact, end, self._goes_on)
+        exact = find_exact(self.mechanism, self.pair, self.seeds, self._plan_exact, end, self._goes_on)
         if exact is not None:
             directions, law = exact
             return self._state(directions, measure_law(law, None)[0], 0.0, "exact", law=law)
@@ -366,7 +366,7 @@ class Search:
         for run in range(runs):
             for paths, follower in zip(training, self.followers, strict=True):
                 started = time.monotonic()
-                path = follower.follow(self.seeds[0] + run)
+                path = follower.follow(self.seeds.training + run)
                 self.pace = min(self.pace, time.monotonic() - started)
                 paths.append(path)
                 if path.is_good and (self.worst is None or spent_on(path) > spent_on(self.worst)):
@@ -412,13 +412,13 @@ class Search:
         """Replay calls of many outputs, after a pilot."""
         if isinstance(self.mechanism, PerCall):
             raise RowsNotFollowed
-        self._replay_both(rules, 3, self.seeds[2], 0)
-        pilot = self._replay_both(rules, _PILOT, self.seeds[2], 0)
+        self._replay_both(rules, 3, self.seeds.pilot, 0)
+        pilot = self._replay_both(rules, _PILOT, self.seeds.pilot, 0)
         if any(direction.bad[UNSEEN] > 0.01 * _PILOT for direction in pilot):
             raise RowsNotFollowed(UNSEEN)
         rows = min(ROWS, max(1, _MOST_NUMBERS // max(1, max(len(rule.shifts.laws) for rule in rules))))
         try:
-            directions = self._replay_both(rules, rows, self.seeds[1], 1)
+            directions = self._replay_both(rules, rows, self.seeds.certifying, 1)
         except RowsNotFollowed as error:  # although smaller calls were
             raise NotFollowed(f"in a call of {rows:,} outputs, {error}") from None
         if any(direction.bad[UNLIKE] > _UNHELD * direction.runs for direction in (*pilot, *directions)):
@@ -434,10 +434,12 @@ class Search:
         directions = []
         for side, follower in enumerate(self.followers):
             few = min(20, 1 + self.runs // 5)
-            pilot = self._replay_some(follower, rules[side], self.seeds[2] + side * self.runs, few)
+            pilot = self._replay_some(follower, rules[side], self.seeds.pilot + side * self.runs, few)
             if pilot.bad[UNLIKE] > 2:
                 return None
-            directions.append(self._replay_some(follower, rules[side], self.seeds[1] + side * self.runs, self.runs))
+            directions.append(
+                self._replay_some(follower, rules[side], self.seeds.certifying + side * self.runs, self.runs)
+            )
         return directions
 
     def _replay_some(self, follower: Follower, rule: Rule, seed: int, runs: int) -> Direction:
@@ -460,7 +462,7 @@ class Search:
             if not self._goes_on():
                 break
             for side, (follower, direction) in enumerate(zip(self.followers, directions, strict=True)):
-                add_path(direction, follower.follow(self.seeds[1] + side * runs + run))
+                add_path(direction, follower.follow(self.seeds.certifying + side * runs + run))
         return self._conclude(directions, "path")
 
     def _conclude(self, directions: list[Direction], shift: str, size: int = 1) -> Bound:

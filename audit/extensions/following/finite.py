@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,15 @@ from audit.extensions.following.sources import PlainSupplier, Tracer
 
 MOST_PATHS = 1_000
 _MOST_OPTIONS = 1_000  # of one choice
+
+
+class Seeds(NamedTuple):
+    """The first seed of the runs that train, that certify, of pilots, and in fresh processes."""
+
+    training: int
+    certifying: int
+    pilot: int
+    fresh: int
 
 
 class _Walk(Tracer):
@@ -54,10 +63,10 @@ class _Walk(Tracer):
     def evaluate(self, terms: Terms) -> np.ndarray:
         """Return numbers of the signs that this path takes."""
         constants, places, weights = terms
-        if self._kind != "truth" or not ((weights != 0).sum(axis=1) == 1).all():
+        is_used, each = weights != 0, np.arange(len(constants))
+        if self._kind != "truth" or not (is_used.sum(axis=1) == 1).all():
             self.fail("the randomness is not finite")
-        column = (weights != 0).argmax(axis=1)
-        each = np.arange(len(constants))
+        column = is_used.argmax(axis=1)
         rows = zip(constants.tolist(), places[each, column].tolist(), weights[each, column].tolist(), strict=True)
         return np.array([self._decide(*row) for row in rows])
 
@@ -138,7 +147,7 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, end: float) -> dict[
 
 
 def find_exact(
-    mechanism: Mechanism, pair: tuple[Any, Any], seeds: Sequence[int], plan: Callable[[float], int], end: float,
+    mechanism: Mechanism, pair: tuple[Any, Any], seeds: Seeds, plan: Callable[[float], int], end: float,
     goes_on: Callable[[], bool],
 ) -> tuple[list[Direction], Law] | None:  # fmt: skip
     """Return genuine runs held to the exact laws, and the laws; `plan` gives their number for an epsilon.
@@ -146,13 +155,13 @@ def find_exact(
     None where the randomness is not finite.
     """
     try:
-        laws = [find_law(mechanism, dataset, seeds[0], end) for dataset in pair]
+        laws = [find_law(mechanism, dataset, seeds.training, end) for dataset in pair]
     except NotFollowed:
         return None
     left, right = laws
     both = tuple(sorted((left.get(key, 0.0), right.get(key, 0.0)) for key in left.keys() | right.keys()))
     most = plan(measure_law(both, None)[0])
-    directions = [_hold(mechanism, *job, seeds[1], most, goes_on) for job in zip(pair, laws, strict=True)]
+    directions = [_hold(mechanism, *job, seeds.certifying, most, goes_on) for job in zip(pair, laws, strict=True)]
     if any(found.bad.total() > found.runs // 2 for found in directions):
         raise NotFollowed("the genuine runs differ from the law of the paths")
     return directions, both

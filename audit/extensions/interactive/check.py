@@ -209,12 +209,12 @@ class InteractiveCheck(PrivacyCheck):
         assert game is not None
         assert game.events is not None
         counts, size = game.counts, min(_SOUGHT, allowance.budget // 10)
-        sign = 1 if counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus else -1
-        dataset, streams = self.pairs[game.pair][sign < 0], allowance.stream.child(_TELLING)
+        sign, side = (1, 0) if counts.leads_left else (-1, 1)
+        dataset, streams = self.pairs[game.pair][side], allowance.stream.child(_TELLING)
         held = [self._converse(dataset, streams.child(run).rng()) for run in range(size)]
         event = game.events.guess(encode([answers for _, answers in held], size)) == sign
         turns = next((turns for (turns, _), is_in in zip(held, event, strict=True) if is_in and turns), ())
-        return [Transcript(game.pair, ("left", "right")[sign < 0], turns)] if turns else [], size
+        return [Transcript(game.pair, ("left", "right")[side], turns)] if turns else [], size
 
     def _converse(self, dataset: Any, rng: Any) -> tuple[tuple[Turn, ...], Any]:
         """Hold one conversation, and return its turns as text, with their costs, and its transcript."""

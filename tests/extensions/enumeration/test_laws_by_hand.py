@@ -73,6 +73,8 @@ def test_a_geometric_sequence_is_followed_to_the_residual():
     assert all(p == Fraction(1, 2 ** (k + 1)) for k, p in law.probabilities.items())
     assert 0 < law.residual <= Fraction(1, 10**9)
     assert law.not_followed == {"not followed, by the limit of residual": law.residual}
+    drawn = law_of(lambda data, rng: rng.geometric(0.5))
+    assert drawn.not_followed["the tail of geometric"] == Fraction(1, 2**80)
 
 
 def test_discrete_laplace_is_that_of_the_theorem():

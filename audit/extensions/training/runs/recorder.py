@@ -225,7 +225,7 @@ class Recorder:
             step = len(self._past) - 1
             if step >= len(self._whitening):
                 return  # a step too many, which is a finding of its own
-            weights = self._whitening[step, : step + 1]
+            weights = self._whitening[step]
             values = sum((weights[at] * self._past[at] for at in np.flatnonzero(weights)), np.zeros_like(values))
         self._noise.add(values, total / scale, is_coarse)
 
