@@ -150,20 +150,17 @@ def serve(line: ProcessLine) -> None:
 
 
 def call_alone(function: bytes, arguments: bytes, session: str, timeout: float | None, shares: bool = False) -> Outcome:
-    """Return the outcome of a call that another executor has brought here; raise `ChildProcessError` if it died."""
+    """Return the outcome of a call that another executor has brought here."""
     with _lock:
         start = partial(start_supervisor, FORKS and not shares)
         processes = _brought.setdefault(session, Processes(start, shares))
-    outcome = processes.call(function, arguments, timeout)
-    if outcome.kind == "died":  # executors try again what raises
-        raise ChildProcessError(outcome.content.decode(), outcome.printed)
-    return outcome
+    return processes.call(function, arguments, timeout)
 
 
 def end_session(session: str) -> None:
     """Kill the processes of a session that other executors have brought here, and refuse its later calls.
 
-    An executor tries a call again that was killed, unless it hears first that nobody waits for it.
+    An executor brings the call of a lost worker again, unless it hears first that nobody waits for it.
     """
     with _lock:
         processes = _brought.get(session, _ENDED)
@@ -434,8 +431,6 @@ class Pool:
     def _outcome(self, task: Future[Outcome]) -> Outcome:
         try:
             return task.result()
-        except ChildProcessError as error:
-            return Outcome("died", str(error.args[0]).encode(), *map(str, error.args[1:]))
         except Unreachable as error:
             return Outcome("lost", str(error).encode())
         except CancelledError:

@@ -546,8 +546,6 @@ def separate(left: np.ndarray, right: np.ndarray, widths: Sequence[float], large
     """Return the chi-square statistic of the residues for each width, scaled to mean 0 and variance 1 under one law.
 
     The first width is that of single precision.
-
-    Cells that hold fewer than 5 numbers are not compared.
     """
     values = np.concatenate([left, right])
     others = find_residues(values, np.array(widths[1:])[:, None], largest)
@@ -555,7 +553,7 @@ def separate(left: np.ndarray, right: np.ndarray, widths: Sequence[float], large
     cells += (_CELLS + 1) * (2 * np.arange(len(widths))[:, None] + (np.arange(cells.shape[1]) >= len(left)))
     counts = np.bincount(cells.ravel(), minlength=2 * len(widths) * (_CELLS + 1)).reshape(len(widths), 2, -1)
     total, share = counts.sum(axis=1), len(left) / cells.shape[1]
-    used, expected = total >= 5, np.maximum(total, 1) * share
+    used, expected = total > 0, np.maximum(total, 1) * share
     chi = np.sum(used * (counts[:, 0] - expected) ** 2 / (expected * (1 - share)), axis=-1)
     freedom = np.maximum(used.sum(axis=-1) - 1, 1)
     return np.asarray((chi - freedom) / np.sqrt(2 * freedom))

@@ -300,8 +300,7 @@ class Search:
         jobs = [(dataset, self.seeds.fresh + run) for run in range(fresh) for dataset in self.pair]
         forms = self._describe_fresh(jobs)
         result = self._judge()
-        order = [*range(len(jobs) - 1, -1, -1), *range(len(jobs))]
-        if result.reason or all(self._describe_run(*jobs[at]).equals(forms[at]) for at in order):
+        if result.reason or all(self._describe_run(*job).equals(form) for job, form in zip(jobs, forms, strict=True)):
             return result
         return self._refuse(_REPEATED)
 

@@ -20,7 +20,7 @@ from audit.events.violations import scan
 from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
-from audit.scorers.counts import find_residues, find_round_widths
+from audit.scorers.counts import find_residues, find_round_widths, separate
 from audit.scorers.intervals import Excess, IntervalScore, RatedInterval, SortedColumn, largest_runs
 from tests.core.mechanisms import laplace
 
@@ -232,6 +232,12 @@ def test_residues_by_hand():
     assert np.all(find_residues(grid, 1e-6, 1.0) == 0)
     assert np.all(find_residues(grid + 3e-7, 1e-6, 1.0) == 19)  # 0.3 * 64 = 19.2
     assert find_residues(np.array([0.1, 0.5, np.nan]), 0.0, 1.0).tolist() == [0, 1, 64]  # held by single precision
+
+
+def test_every_cell_that_holds_a_number_is_compared():
+    """Ten against none, none against ten, and one against one: chi-square is 10 + 10 + 0, with 2 degrees of freedom."""
+    single = np.r_[np.arange(10) / 16, np.nan]
+    assert separate(single, single + 0.1, [0.0], 1.0).tolist() == pytest.approx([(20 - 2) / 2])
 
 
 def test_round_widths_lie_between_their_limits():

@@ -204,6 +204,21 @@ def test_the_kept_case_is_made_simpler_as_long_as_it_is_good():
     assert seen[-1] == [max(case)]
 
 
+def test_a_pair_on_which_calls_raise_is_tried_output_by_output(monkeypatch):
+    """Half of the outputs of one dataset are exceptions, so that each call for many raises; other pairs are private."""
+
+    def raises_when_empty(data, size, rng):
+        noise = rng.laplace(size=size)
+        if not data and (noise > 0).any():
+            raise ValueError("no records")
+        return len(data) + noise
+
+    monkeypatch.setattr(pair_search, "_EXAMPLES", 40)
+    claim = PrivacyClaim(1.0, relation=AddRemove())
+    check = audit.PrivacyCheck(name="empty", mechanism=raises_when_empty, claim=claim, datasets=RECORDS)
+    assert [] in Search(check, Allowance.of(1000, 0.05, 0)).find().pair
+
+
 def test_a_claim_that_holds_is_certified_where_outputs_vary():
     """The worst pairs have the rarest outputs: with twenty equal bits, the other candidate wins once in e^10 runs."""
 

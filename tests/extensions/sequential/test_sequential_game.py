@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from audit.extensions.sequential.experts import LinearExpert, tree_predictions
+from audit.extensions.sequential.experts import Learner, LinearExpert, tree_predictions
 from audit.extensions.sequential.game import play_sequentially
 from audit.extensions.sequential.wealth import SequentialOutcome, Wealth, epsilon_grid, time_uniform_lower_bound
 from audit.outputs.encode import encode
@@ -176,6 +176,18 @@ def test_outputs_that_change_their_shape_are_played_on():
 
     outcome = play_sequentially(source(vectors_then_scalars, vectors_then_scalars, 3), 1.0, 0.0, 1e-3, 60)
     assert outcome.stopped == "budget"
+
+
+@pytest.mark.parametrize("widths", [((), (3,)), ((3,), ())])
+def test_nothing_is_known_of_outputs_that_change_their_shape(widths):
+    """Those who read numbers sleep: the posterior is one half, whatever was learned from outputs of the other shape."""
+    rng = np.random.default_rng(0)
+    known, strange = (lambda mean, width=width: encode(rng.normal(mean, size=(10, *width)), 10) for width in widths)
+    learner = Learner(known(0.0), None)
+    for _ in range(20):
+        learned = learner.predict_and_learn(known(8.0), known(0.0))
+    assert [*map(np.mean, learned)] == pytest.approx([1.0, 0.0], abs=0.2)
+    assert np.concatenate(learner.predict_and_learn(strange(8.0), strange(0.0))) == pytest.approx(0.5)
 
 
 def test_the_bound_needs_all_smaller_epsilons_refuted():
