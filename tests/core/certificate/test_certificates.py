@@ -43,7 +43,7 @@ from audit.certificate.summary import describe_sources, group_checks, is_met, ta
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 from audit.checks.result import trade_off
 from audit.errors import InvalidCertificate, MissingCertificate
-from audit.records.view import Axis
+from audit.records.view import Axis, RecordView
 from audit.text import count, number, printable
 from audit.validate import Limits
 from tests.core.kinds import DivisibleCheck
@@ -301,6 +301,13 @@ def test_an_axis_shows_its_values_with_one_margin_at_both_ends(log):
     assert first + last == pytest.approx(1)
     assert 0 < Axis.spanning("x", [0.0, 1.0, math.inf], log=True).low < 1
     assert [value for value, _ in Axis("x", 0.0, 10.0).ticks()] == [0, 2, 4, 6, 8, 10]
+
+
+def test_a_page_shows_the_last_bounds():
+    record = {"found": [{"quantity": f"look {number}", "lower": 0.0, "upper": number} for number in range(20)]}
+    (part,) = RecordView(record).parts()
+    assert [name for name, *_ in part.rows] == [f"look {number}" for number in range(8, 20)]
+    assert RecordView(record).found == "look 19 in [0, 19]"
 
 
 def test_what_only_a_confirmation_has_needs_its_extension():

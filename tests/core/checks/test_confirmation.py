@@ -1,12 +1,14 @@
 """A FAIL is certain: what the first outputs refute is tested again on fresh ones, and only there."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
+from audit.certificate.summary import find_view
 from audit.certificate.verify import list_problems, replay
 from audit.checks import base as running
 from audit.evidence.base import (
@@ -144,6 +146,10 @@ def test_the_certificate_holds_both_and_replays(tmp_path):
     report = audit.run([check], budget=20_000, workers=0, directory=tmp_path)
     record = report.certificate["checks"][0]
     assert record["settings"]["confirmation"] == report.certificate["settings"]["confirmation"] == 1e-6
+    assert find_view(record).reason.endswith("refuted with error probability 1e-06")
+    assert find_view(
+        audit.run([check], budget=20_000, workers=0, confirmation=None).certificate["checks"][0]
+    ).reason.endswith("refuted with error probability 0.05")
     assert list_problems(report.certificate) == []
     assert replay(report.certificate).verdict is Verdict.FAIL
     without = replace(report.results[0].evidence, confirmation=None)
@@ -167,6 +173,19 @@ def test_looks_end_where_one_confirms_and_all_are_counted(first, drawn):
     evidence, judgment = running.confirm_evidence(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
     assert judgment == judge_confirmed(Stub, None, evidence, 0.05, 1e-6)
     assert evidence.confirmation.samples == drawn
+
+
+def test_the_seconds_of_a_check_are_those_of_all_its_processes():
+    """A process that did not confirm what it refuted is followed by another one, with fresh outputs."""
+    taken = [1.0, 2.0]
+
+    def call(gather, check, allowance, **_):
+        return check.pack_evidence(check.gather(allowance)), taken.pop(), {}
+
+    pool = SimpleNamespace(is_here=False, call=call)
+    leak = audit.PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.3), pairs=PAIRS)
+    assert running.run_check(leak, Allowance.of(20_000, 0.05, 0, confirmation=1e-6), 60.0, pool).seconds == 3.0
+    assert not taken
 
 
 @dataclass(frozen=True)

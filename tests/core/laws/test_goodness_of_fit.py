@@ -66,6 +66,18 @@ def test_pvalues_are_valid_at_a_small_size(name: str) -> None:
     assert max(pvalues) > 0.2
 
 
+@pytest.mark.parametrize("name", OWN)
+def test_the_stated_tests_are_those_for_which_the_pvalue_pays(name: str) -> None:
+    """Each coordinate of a vector has those of its own law, and each outcome of a finite law has a test."""
+    law, sampler = OWN[name]
+    rng = np.random.default_rng(0)
+    outputs, of_parts = sampler(rng, 30), [part.fit_tests for part in getattr(law, "laws", ())]
+    scores = law.normal_scores(outputs, rng)
+    assert scores is not None
+    tests = len(law._fit_pvalues(outputs, scores, rng)) * max(of_parts, default=1)
+    assert law.fit_tests == tests * (len(law.pmf) if isinstance(law, Finite) else 1)
+
+
 def antithetic(rng: np.random.Generator, size: int) -> np.ndarray:
     noise = rng.laplace(1, 2, size)
     noise[1::2] = 2 - noise[::2]

@@ -137,6 +137,7 @@ APART = [  # values of which a caller can tell any two apart
     *(np.ma.array([1, 2], mask=[0, 1], fill_value=7), np.array([1, 2]).view(np.recarray), np.array([(1, 2)], "i4,i4")),
     *(NOON, NOON.replace(fold=1), NOON.replace(tzinfo=datetime.UTC), NOON.date(), NOON.time(), NOON.replace(second=1)),
     *(datetime.timedelta(1), datetime.timedelta(2), pd.Timestamp(NOON), pd.Timestamp(NOON) + pd.Timedelta(1, "ns")),
+    *(pd.Timestamp(NOON, tz="UTC"), pd.Timestamp(NOON, tz="GMT"), pd.Timestamp(NOON).as_unit("s")),
     *(np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "s"), np.timedelta64(1, "s"), pd.NaT, pd.NA),
     *(pd.Series([1, 2]), pd.Series([1, 2], index=[1, 2]), pd.Series([1, 2], name="n"), pd.Series([1.0, 2.0])),
     *(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), pd.DataFrame({"a": [2]})),
