@@ -8,6 +8,7 @@ import importlib
 import math
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -143,6 +144,49 @@ def test_one_of_many_bits_differs(ones):
     ((left, right),) = parameters._one_of_many(ones, 8)
     assert np.flatnonzero(left != right).tolist() == [ones]
     assert right[ones] == 1
+
+
+def truths(outputs):
+    return np.mean(outputs == 0)
+
+
+def scale(outputs):
+    return np.mean(np.abs(outputs - 1))
+
+
+AT_SETTINGS = [
+    ("rounded scale", {"epsilon": 0.3}, np.ones(1), scale, 3),
+    ("rounded scale", {"epsilon": 4.0}, np.ones(1), scale, 1),
+    ("capped scale", {"epsilon": 0.1}, np.ones(1), scale, 5),
+    ("capped scale", {"epsilon": 0.5}, np.ones(1), scale, 2),
+    ("sample deviation", {"records": 4}, np.ones(4), scale, 3 / 16),
+    ("whole division", {"bound": 7, "epsilon": 2}, np.ones(1), scale, 3),
+    ("whole division", {"bound": 1, "epsilon": 4}, np.ones(1), scale, 1e-3),
+    ("short tail", {"cells": 2}, np.ones(1), np.max, 3),
+    ("decimals", {"digits": 1}, np.ones(1), lambda outputs: np.mean(outputs == 0.1), 1 - math.exp(-1 / 2)),
+    ("blocks of eight", {"length": 16}, np.ones(16), lambda outputs: scale(outputs[:, -1]), 0),
+    ("blocks of eight", {"length": 17}, np.ones(17), lambda outputs: scale(outputs[:, -1]), 1),
+    ("mask of bound", {"bound": 8}, np.full(1, 8), np.median, 16),
+    ("mask of bound", {"bound": 9}, np.full(1, 9), np.median, 9),
+    ("index of a byte", {"candidates": 200}, 0, truths, math.e / (math.e + 199)),
+    ("index of a byte", {"candidates": 256}, 0, truths, math.e / (math.e + 1)),
+    ("index of a byte", {"candidates": 300}, 0, truths, math.e / (math.e + 43)),
+    ("narrow type", {"bits": 7, "ones": 63}, np.ones(63), np.median, 63),
+    ("narrow type", {"bits": 7, "ones": 64}, np.ones(64), np.median, -64),
+    ("classical Gaussian", {"epsilon": 8.0}, np.ones(1), np.std, math.sqrt(2 * math.log(1.25e5)) / 8),
+]
+
+
+@pytest.mark.parametrize(("name", "setting", "data", "statistic", "wanted"), AT_SETTINGS)
+def test_what_a_fault_of_parameters_draws_at_a_setting(name, setting, data, statistic, wanted):
+    """A fixed seed; right at some settings, and wrong at others, as each says."""
+    check = next(made for made in parameters.CHECKS if made.name.endswith(name))
+    made = check.mechanism(**setting) if isinstance(check.mechanism, type) else partial(check.mechanism, **setting)
+    assert statistic(made(data, 50_000, np.random.default_rng(1))) == pytest.approx(wanted, rel=0.05, abs=0.01)
+
+
+def test_settings_are_listed_for_every_fault_of_parameters():
+    assert {name for name, *_ in AT_SETTINGS} == {made.name.rpartition("/")[2] for made in parameters.CHECKS}
 
 
 # A corner of its parameters breaks `rounded scale`, and corners are tried first: few settings are tried before.

@@ -25,6 +25,7 @@ from mechanisms.papers.bousquet2022.theorem4_11 import SemiSupervisedLearner
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a2 import A2
 from mechanisms.papers.chaudhuri2011.classifier import LabelPrivateCoverClassifier, cover_accuracy
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
 from mechanisms.papers.chaudhuri2011.stumps import StumpClass
 from mechanisms.papers.zhao2024.classifier import LabelPrivateNetwork
 from mechanisms.papers.zhao2024.neighbors import LabelLearner
@@ -45,6 +46,9 @@ from mechanisms.papers.zhao2024.vector import VectorEncoder
 )
 def test_kappa_hat(kind, epsilon, m, kappa):
     assert kind(epsilon, 0.4).smoothness_hat(m) == pytest.approx(kappa, rel=1e-9)
+    for hypotheses, d in ((LinearSeparatorClass(3), math.log2(7)), (StumpClass(2), 3)):
+        wanted = max(1.0, (40 * kappa) ** (1 / d) / 40)
+        assert kind(epsilon, 0.4, hypotheses).smoothness_hat(m) == pytest.approx(wanted, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["d=1 s=1", "d=1 s=1/2", "d=2 s=1", "d=3 s=1"])

@@ -219,7 +219,10 @@ def test_a_noisy_score_costs_its_budget_and_is_near_the_score(kind):
     before, exact = learner.privacy_spent_, learner.score(X, MARKS)
     with PrivacyLedger() as ledger:
         assert learner.noisy_score(X, MARKS, 50.0) == pytest.approx(exact)
-    assert learner.privacy_spent_ == (before.epsilon + 50.0, before.delta, before.relation)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert learner.noisy_score(X.tolist(), MARKS[:, None], 50.0) == pytest.approx(exact)
+    assert learner.privacy_spent_ == (before.epsilon + 100.0, before.delta, before.relation)
     assert ledger.spent == ((50.0, 0.0, before.relation),)
     noisy = {learner.noisy_score(X, MARKS, 0.2, random_state=seed) for seed in range(8)}
     assert len(noisy) > 4
@@ -381,7 +384,17 @@ FRONT_DOOR = [
     ),
     *(
         ("bounds", value, "`bounds` must be public finite numbers")
-        for value in ((-np.inf, np.inf), (1, 0), (1,), {0, 1}, "ab", (0, 1, 2), (np.nan, 1), ((0,) * 9, (1,) * 9))
+        for value in (
+            (-np.inf, np.inf),
+            (1, 0),
+            (1,),
+            {0, 1},
+            "ab",
+            (0, 1, 2),
+            (np.nan, 1),
+            ((0,) * 9, (1,) * 9),
+            (0, (1, 1, 0, 1)),
+        )
     ),
     *(("projection", value, "`projection` must be None, a") for value in (0, -1, "a", np.eye(2), np.nan, 1.5)),
     *(

@@ -24,21 +24,30 @@ from mechanisms.noisy_max import ExponentialNoisyMax, GumbelNoisyMax, LaplaceNoi
 from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability
 from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Transcripts
 from mechanisms.papers.bassily2018.algorithm6 import SoftTranscripts
+from mechanisms.papers.bassily2018.algorithm8 import histograms
+from mechanisms.papers.berrett2019.classifier import noisy_statistic
+from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import BinaryArray
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm4 import VoronoiClassifier
 from mechanisms.papers.bousquet2022.algorithm5 import PairHistogramClassifier, StableVoronoiClassifier
 from mechanisms.papers.bousquet2022.cells import draw_votes
+from mechanisms.papers.bousquet2022.grids import CubeTable
 from mechanisms.papers.bousquet2022.spaces import Circle, Cube, Lattice
 from mechanisms.papers.bousquet2022.theorem4_10 import SemiPrivateLearner
 from mechanisms.papers.bousquet2022.theorem4_11 import DrawnParts
 from mechanisms.papers.chaudhuri2011.classifier import LabelPrivateCoverClassifier
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
+from mechanisms.papers.chaudhuri2011.stumps import StumpClass
+from mechanisms.papers.chaudhuri2011.thresholds import ThresholdClass
 from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, PriorResponseEncoder, ResponseEncoder
 from mechanisms.papers.zhao2024.classifier import LabelPrivateNetwork
 from mechanisms.papers.zhao2024.vector import VectorEncoder
-from mechanisms.parts.sparse_vector import Noise, SparseVector
-from mechanisms.parts.vote import VoteTable
+from mechanisms.parts.exponential import choose as choose_many
+from mechanisms.parts.sparse_vector import Noise, Runs, SparseVector
+from mechanisms.parts.thresholded_count import released_counts
+from mechanisms.parts.vote import VoteTable, count_votes
 from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import KeepOrResample, NoisyLabels, RandomizedResponse
 from mechanisms.snapping import GridLaplace, SnappedLaplace
@@ -606,8 +615,50 @@ def test_large_counts_are_counted():
         [70_000, 300]
     ]
     assert column_sums([[0.25, 0, 1], [0.5, 0, 0]]).tolist() == [0.75, 0, 1]
+    points, right = np.resize([[0.25, 0.75]], (70_000, 2)), np.array([[70_000], [0]])
+    assert count_votes(np.ones((70_000, 1), dtype=np.int8), 2).tolist() == [[0, 70_000]]
+    assert [part.tolist() for part in histograms(np.full((70_000, 1), 0.3), 2)] == [[[70_000, 0]], [[70_000]]]
+    assert Grid(2, 0.5).count(points).tolist() == [0, 70_000, 70_000, 0, 70_000, 70_000, 0, 0, 0]
+    assert CubeTable.for_records(2, 16).sums(points, np.ones(70_000)).tolist() == [0, 35_000, 0, 0]
+    for hypotheses, both in (
+        (ThresholdClass(), np.array([0.5, 0.1])),
+        (LinearSeparatorClass(2), np.array([[-1.0, 0.0], [1.0, 0.0]])),
+        (StumpClass(2), np.array([[0, 0.5, 1], [0, 0.5, -1]])),
+    ):
+        X = points[:, 0] if isinstance(hypotheses, ThresholdClass) else points
+        assert hypotheses.mistakes(both, Labeled(X, np.ones(70_000))).tolist() == right.ravel().tolist()
     with pytest.raises(InvalidArgument, match="be labels 0 to 1"):
         VoteTable(2)(np.array([[0], [2]]))
+
+
+NEVER_TWICE = {
+    "votes of cells": lambda rng: draw_votes(np.zeros(300_000), 0.7, rng),
+    "votes of many tables": lambda rng: draw_votes(np.zeros((1_000, 300)), 0.7, rng),
+    "counts": lambda rng: released_counts(np.ones(300_000), 2.0, -math.inf, 1, rng),
+    "tests": lambda rng: Runs(Noise(1.0, 0.0, 10**6), 30_000, rng).ask(np.zeros(10)).T,
+    "local arrays": lambda rng: BinaryArray(1, 1.0, 0.4)((0.3, 1), 100_000, rng),
+    "statistic": lambda rng: noisy_statistic(np.zeros(300_000), np.zeros(300_000), (7, 8), 1.0, rng),
+    "bits": lambda rng: VectorEncoder(3, 0.1).release(np.zeros(100_000, dtype=int), rng),
+    "responses": lambda rng: ResponseEncoder(4, 0.1).release(np.zeros(300_000, dtype=int), rng),
+    "noisy vectors": lambda rng: LaplaceEncoder(3, 0.1).release(np.zeros(100_000, dtype=int), rng),
+    "sums": lambda rng: LaplaceMechanism(column_sums, 3.0, 1.0)(ROWS, 100_000, rng),
+    "whole counts": lambda rng: GeometricMechanism(Histogram(FIVE), 2, 0.1)(["a"], 60_000, rng),
+    "choices": lambda rng: choose_many(np.zeros(16), 1.0, 300_000, rng),
+}
+
+
+@pytest.mark.parametrize("draw", NEVER_TWICE.values(), ids=NEVER_TWICE)
+@pytest.mark.false_alarm(1e-7)
+def test_no_stretch_of_noise_comes_twice(draw):
+    """Null: independent draws, none with a value likelier than 3/4, and 128 in a row are those of another place.
+
+    That is .625^128 for each of 5e10 pairs, and 2^-64 where only the sums agree.
+    """
+    drawn = np.ascontiguousarray(np.ravel(draw(np.random.default_rng(5))))
+    words = drawn.view(np.uint64) if drawn.dtype == float else drawn.astype(np.uint64)
+    weights = np.random.default_rng(6).integers(2**64, size=128, dtype=np.uint64)
+    stretches = sum(words[at : at + len(words) - 127] * weight for at, weight in enumerate(weights))
+    assert len(np.unique(stretches)) == len(stretches) > 60_000
 
 
 def test_draws_fill_their_cubes():

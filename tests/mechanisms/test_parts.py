@@ -93,6 +93,9 @@ def test_a_long_run_goes_from_bottom_to_bottom():
     assert np.all(codes[falls[2] + 1 :] == NO_ANSWER)
     assert runs.paid.tolist() == [3]
     assert runs.ask([10.0]).tolist() == [[NO_ANSWER]]
+    runs = Runs(Noise(1e-3, 5.0, 70_000), 1, np.random.default_rng(0))
+    assert {runs.ask_one(0.0) for _ in range(70_000)} == {BOTTOM}
+    assert runs.ask_one(0.0) == NO_ANSWER
 
 
 def test_rows_are_asked_alone():

@@ -1,5 +1,6 @@
 """The learners as people call them: on real data, with errors that name what is wrong, and beside their samplers."""
 
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -21,7 +22,7 @@ from mechanisms.papers.bousquet2022.algorithm4 import VoronoiClassifier
 from mechanisms.papers.bousquet2022.algorithm5 import PairHistogramClassifier, StableVoronoiClassifier
 from mechanisms.papers.bousquet2022.appendix import CAUCHY_CELLS, PAIRED_CELLS, StableRisk
 from mechanisms.papers.bousquet2022.cells import Cells, draw_votes, mean_excess
-from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, side_for
+from mechanisms.papers.bousquet2022.grids import CubeTable, hash_rows, keys_of, side_for
 from mechanisms.papers.bousquet2022.regression import conditional_mean
 from mechanisms.papers.bousquet2022.section3 import CubeProblem, named
 from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors
@@ -110,6 +111,12 @@ def test_a_table_has_an_entry_for_each_cube_or_as_many_as_records(dim, n, most, 
         assert len(np.unique(entries)) == size  # no entry is left out
     same = table.entry_of(X[:1] + 1e-9)
     assert same[0] == entries[0]
+
+
+def test_cubes_have_hashes_of_their_own_however_far_they_lie():
+    ends = np.array([sign * 2**power + more for power in range(1, 63) for sign in (1, -1) for more in (0, 1)])
+    index = np.array(list(itertools.product(np.unique(ends), repeat=2)))
+    assert len(np.unique(hash_rows(index))) == len(index) > 50_000
 
 
 def test_a_table_is_not_shared_up_to_2_to_16_cubes():

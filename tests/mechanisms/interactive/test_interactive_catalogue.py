@@ -5,6 +5,7 @@ hold; each of 30 is refuted with probability 1e-8 at most, at a budget of 500 co
 """
 
 import pickle
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,9 +14,10 @@ import pytest
 
 from audit import Verdict, run
 from mechanisms.faults.interactive import CHECKS as FAULTS
-from mechanisms.faults.interactive import TWINS, RefundsTheLast, SharedCache
+from mechanisms.faults.interactive import TWINS, ClosedChildGoesOn, RefundsTheLast, SharedCache
 from mechanisms.faults.truths import TRUTHS
 from mechanisms.interactive import LENGTH, Cached, Closing, Session, SparseVector, Tickets, TreeCounter, event_at
+from mechanisms.parts.sparse_vector import Noise
 from tests.offenders import for_each
 
 QUICK = 500
@@ -59,9 +61,11 @@ def test_a_budget_is_exact():
         session.ask(0, 0.1)
 
 
-def test_a_cache_answers_the_same():
-    cached = Cached([0.0], np.random.default_rng(0))
-    assert {cached.ask(0, 0.9) for _ in range(5)} == {cached.known[0, 0.9]}
+def test_a_cache_answers_the_same_query_the_same():
+    cached = Cached([0.0, 0.0], np.random.default_rng(0))
+    assert {cached.ask(0, 0.5) for _ in range(5)} == {cached.known[0, 0.5]}
+    assert len({cached.ask(*query) for query in ((0, 0.5), (0, 0.25), (1, 0.25))}) == 3
+    assert cached.spent == 1
 
 
 def test_a_cache_that_is_shared_answers_every_epsilon_alike():
@@ -77,10 +81,12 @@ def test_the_answer_gives_its_price_back_once_to_who_repeats_it():
 
 
 def test_a_closed_child_gives_its_rest_back_once():
-    parent = Closing([0.0], np.random.default_rng(0))
-    child = parent.child(0.9)
-    child.ask(0, 0.4)
-    parent.close(child)
+    parent, fault = Closing([0.0], np.random.default_rng(0)), ClosedChildGoesOn([0.0], np.random.default_rng(0))
+    for session in (fault, parent):
+        child = session.child(0.9)
+        child.ask(0, 0.4)
+        session.close(child)
+        assert session.spent == Fraction(2, 5)
     parent.close(child)
     assert parent.spent == Fraction(2, 5)
     with pytest.raises(PermissionError, match="the budget is spent"):
@@ -100,6 +106,7 @@ def test_sparse_vector_stops():
     assert [sparse.above(0, 500.0) for _ in range(2)] == [True, True]
     with pytest.raises(PermissionError, match="cut-off"):
         sparse.above(0, 500.0)
+    assert SparseVector([0.0], np.random.default_rng(0), epsilon=0.3, cutoff=5).runs.noise == Noise(10 / 0.3, 0.0, 5)
 
 
 def test_a_prefix_is_the_sum_of_its_nodes():
@@ -107,6 +114,15 @@ def test_a_prefix_is_the_sum_of_its_nodes():
     assert [round(counter.step()) for _ in range(LENGTH)] == [0, 1, 1, 1, 2, 2, 2, 2]
     with pytest.raises(EOFError):
         counter.step()
+
+
+@pytest.mark.parametrize("length", [*range(1, 20), 100])
+def test_an_event_pays_for_each_node_that_holds_it(length):
+    counter = TreeCounter([0] * length, np.random.default_rng(0), epsilon=0.3)
+    for _ in range(length):
+        counter.step()
+    held = Counter(time for level, start in counter.nodes for time in range(start, start + 2**level))
+    assert counter.scale == pytest.approx(max(held.values()) / 0.3)
 
 
 def test_a_negative_cost_gives_no_budget_back():
