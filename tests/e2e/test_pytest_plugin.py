@@ -2,10 +2,13 @@
 
 import json
 import shlex
+from types import SimpleNamespace
 
 import pytest
 from _pytest.pytester import LineMatcher
 
+from audit import Verdict
+from audit.auditor import summarize
 from tests.processes import popen_of, run_python
 
 pytest_plugins = ["pytester"]
@@ -155,6 +158,26 @@ def test_the_marker_sets_budget_seed_and_equal_shares(pytester):
     assert first["tolerance"] == second["tolerance"] == 0.1  # twice the usual one
     assert first["significance"] == second["significance"] == 0.05 / 2 / 2
     assert checks["test_marked.py::test_one_too_many"]["budget"] == 5_000
+
+
+def test_the_worst_evidence_comes_first():
+    """What is not as expected, by its verdict, then by the share of the claimed epsilon that was certified."""
+
+    def result(name, verdict, bound, claimed=1.0, expected=Verdict.PASS):
+        record = {"reason": "", "claim": {"epsilon": claimed}, "epsilon_lower_bound": bound}
+        about = {"verdict": verdict, "outcome": verdict, "met": verdict is expected, "significance": 0.01}
+        return SimpleNamespace(name=name, record=lambda: record, **about)
+
+    results = [
+        result("passed", Verdict.PASS, 0.9),
+        result("open", Verdict.INCONCLUSIVE, 3.0),
+        result("by little", Verdict.FAIL, 3.0, claimed=2.0),
+        result("by far", Verdict.FAIL, 2.0),
+        result("a fault", Verdict.FAIL, 9.0, expected=Verdict.FAIL),
+    ]
+    *lines, spent = summarize(results, 0.05)
+    assert [line[15:].partition(":")[0] for line in lines] == ["by far", "by little", "open", "a fault", "passed"]
+    assert spent == "significance 0.05 of 0.05 used by 5 audits"
 
 
 def test_an_audit_that_an_expected_failure_expects_is_shown_so(pytester):

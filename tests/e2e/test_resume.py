@@ -10,6 +10,7 @@ import random
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,19 @@ def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
     assert saved == report.certificate
     fresh = audit.run(checks, budget=2000, workers=0)
     assert fresh.certificate["checks"] == saved["checks"]
+
+
+def test_a_kept_result_has_all_that_its_certificate_says(tmp_path):
+    """Beside the record: its seconds, where it ran, what it printed, and the code that was audited."""
+    checks = suite.collect(["tests.core.mechanisms"], "sum eps=1")
+    apart = {"seconds": 1.5, "isolation": "process", "printed": "said", "source": {"file": "a.py"}}
+    result = replace(audit.run(checks, budget=2000, workers=0).results[0], **apart)
+    kept, again = (Checkpoint(tmp_path, checks, [], []) for _ in range(2))
+    kept.begin(resume=False)
+    kept.keep(result)
+    found = again.begin(resume=True)[result.name]
+    assert found.record() == result.record()
+    assert {name: getattr(found, name) for name in apart} == apart
 
 
 def test_a_report_of_an_unfinished_run_shows_what_is_finished(run_here, tmp_path):

@@ -15,6 +15,8 @@ from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call, plugins
 from audit.certificate.render import RENDERERS
 from audit.certificate.summary import find_view
 from audit.errors import AuditError, InvalidArgument, MissingExtension
+from audit.outputs.encode import encode
+from audit.statistics.independence import find_counters
 from tests.core.mechanisms import PAIR, laplace
 from tests.offenders import refused
 
@@ -133,6 +135,13 @@ def test_each_gets_its_verdict_and_its_cause(name):
     mechanism, settings, verdict, words = ROWS[name]
     result = audited(mechanism, **settings)
     assert (result.verdict.value, words in result.reason) == (verdict, True), result.reason
+
+
+def test_a_number_that_rises_on_one_dataset_alone_is_no_counter():
+    """It may be what tells the datasets apart."""
+    rising, noise = np.arange(100.0), np.random.default_rng(0).laplace(size=100)
+    for sides, found in (((rising, rising + 100), ["output"]), ((rising, noise), []), ((noise, rising), [])):
+        assert list(find_counters([[encode(side, 100)] for side in sides])) == found
 
 
 def test_outputs_that_are_filled_anew_are_read_at_once():

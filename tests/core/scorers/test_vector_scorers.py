@@ -15,10 +15,10 @@ from scipy import special, stats
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.events.candidates import TestDesign, choose_events
 from audit.outputs.encode import encode
-from audit.scorers import Training
+from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.base import Layout
 from audit.scorers.flags import _fit_block, count_flags
-from audit.scorers.rows import Coordinates, MedianDistances, all_finite, finite_or_zero, nearness
+from audit.scorers.rows import Coordinates, MedianDistances, RowScore, all_finite, finite_or_zero, nearness
 from audit.scorers.vectors import Feature, _hidden_dependence, pairs_that_differ, separation
 from tests.core.scorers.exact_value import value_of
 
@@ -181,6 +181,23 @@ def test_medians_of_different_queries_are_kept_apart_and_those_that_agree_are_no
     assert score.left[2] == score.right[2]
     np.testing.assert_allclose(score.scale, scales, rtol=0.05)
     assert MedianDistances().propose(Training(*(encode(side, 8_000) for side in (sides[0], sides[0][::-1])))) == []
+
+
+def test_scores_of_vectors_read_symbols_by_their_frequencies():
+    """Three in ten outputs on the left are None and one in ten on the right, whatever the others are: log 3."""
+    rng, size = np.random.default_rng(0), 4_000
+    vectors = [rng.normal(mean, size=(size, 3)) for mean in (0.3, 0.0)]
+    hidden = [np.arange(size) % 10 < few for few in (3, 1)]
+    rows = [
+        [None if none else row for none, row in zip(*side, strict=True)] for side in zip(hidden, vectors, strict=True)
+    ]
+    training = Training(*(encode(side, size) for side in rows), None, (0, 1))
+    proposed = [
+        each for scorer in (*SCORERS, *SLOW_SCORERS) for each in scorer.propose(training) if scorer.reads(training)
+    ]
+    found = [score(training.left)[hidden[0]] for score in proposed if isinstance(score, RowScore)]
+    assert len(found) >= 4
+    assert np.stack(found) == pytest.approx(math.log(3), abs=0.01)
 
 
 def test_a_sum_is_read_beside_the_sum_that_it_goes_on_from():

@@ -13,13 +13,14 @@ import pytest
 
 from audit import AddRemove, PrivacyClaim, Verdict, check_privacy
 from audit.errors import InvalidArgument
+from audit.laws import PointMass
 
 dp = pytest.importorskip("opendp.prelude")
 dpl = pytest.importorskip("diffprivlib.mechanisms")
 pydp = pytest.importorskip("pydp.algorithms.numerical_mechanisms")
 laplacian = pytest.importorskip("pydp.algorithms.laplacian")
 
-from audit.extensions.adapters import LibraryObject  # noqa: E402
+from audit.extensions.adapters import Documented, LibraryObject  # noqa: E402
 
 dp.enable_features("contrib")
 COUNT_PAIR = [(np.zeros(3, dtype=int), np.array([0, 0, 0, 1]))]
@@ -91,6 +92,7 @@ def test_mechanisms_travel_and_say_that_a_seed_does_not_repeat_them(mechanism):
     assert outputs.shape == (50,)
     assert len(np.unique(outputs)) > 1
     assert mechanism.own_randomness
+    assert Documented(mechanism, PointMass).own_randomness
     assert mechanism.__name__
 
 

@@ -84,6 +84,9 @@ def test_another_claim_or_tolerance(old):
     claimed = "claimed (1.5, 0) substitution, now (8, 0) substitution"
     assert worse(old, new) == [claimed, "tolerance was 1.0, is 2.0"]
     assert "tolerance was 2.0, is 1.0" not in worse(new, old)
+    of(old, name="drawn")["settings"]["tolerance"] = None
+    assert worse(old, new) == [claimed, "tolerance was None, is 2.0"]
+    assert "tolerance was 2.0, is None" not in worse(new, old)
 
 
 @pytest.fixture

@@ -336,7 +336,7 @@ def test_a_library_says_what_it_offers():
             conform(library, **wrong)
 
 
-def test_tables_are_saved_and_keep_what_was_not_asked_again(tmp_path):
+def test_tables_are_saved_and_keep_what_was_not_asked_again(tmp_path, monkeypatch):
     library = faulty("NaN")
     found = conform(library, queries=["sum", "count"], cases=["NaN", "ordinary"], draws=2_000, workers=1)
     save(tmp_path / "one.json", library, found)
@@ -347,6 +347,9 @@ def test_tables_are_saved_and_keep_what_was_not_asked_again(tmp_path):
     save(tmp_path / "one.json", library, again)
     kept = [row for row in rows if (row.query, row.case) != ("sum", "ordinary")]
     assert load(tmp_path / "one.json")[1] == sorted([*kept, *again], key=rows_in_order(rows))
+    monkeypatch.setattr(type(library), "version", "another release")
+    save(tmp_path / "one.json", library, again)
+    assert {(row.query, row.case) for row in load(tmp_path / "one.json")[1] if row.case} == {("sum", "ordinary")}
     (tmp_path / "other.json").write_text(json.dumps({"format": "other"}))
     with pytest.raises(InvalidArgument, match="holds no table"):
         load(tmp_path / "other.json")

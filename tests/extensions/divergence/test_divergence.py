@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from audit.certificate.verify import list_problems, replay
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.evidence.base import PrivacyTerms
 from audit.extensions.divergence.evidence import DivergenceTest, _split, renyi_lower_bound
+from audit.statistics import bounds
 from audit.statistics.independence import CallStatistics, SideCalls
 
 PAIRS = [(np.zeros(1), np.zeros(0))]
@@ -38,6 +40,17 @@ def test_bound_of_a_divergence_holds_in_finite_samples_and_is_close_in_large_one
     drawn = (np.stack([rng.multinomial(400, law) for law in (p, q)]) for _ in range(300))
     assert sum(renyi_lower_bound(many, counts, order, 0.2) > true for counts in drawn) < 110
     assert 0.9 * true < renyi_lower_bound(many, many, order, 1e-6) < true
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0])
+def test_both_means_of_a_bound_share_its_level(order, monkeypatch):
+    levels = []
+    mean = SimpleNamespace(upper_bound=lambda level: levels.append(level) or 1.0)
+    mean.lower_bound = mean.upper_bound
+    monkeypatch.setattr(bounds, "summarize_counts", lambda *given: mean)
+    counts = np.array([[30, 10], [10, 30]])
+    renyi_lower_bound(counts, counts, order, 0.2)
+    assert (len(levels), math.fsum(levels)) == (2, pytest.approx(0.2))
 
 
 def test_bound_is_nothing_where_the_cells_are_alike_or_one_side_has_no_outputs():

@@ -17,12 +17,13 @@ import pytest
 import audit
 from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems, replay
+from audit.checks.judge import PrivacyJudgment
 from audit.checks.privacy import PrivacyCheck
 from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream, entropy_from
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.fits import Fits, dump_plainly
-from audit.extensions.estimators.properties import _find_seeds
+from audit.extensions.estimators.properties import Property, _find_seeds
 
 pytest.importorskip("sklearn")
 
@@ -348,6 +349,26 @@ def test_too_few_fits_are_named():
     result = checked(LocalVoteClassifier(**PUBLIC), budget=60)
     assert result.verdict is audit.Verdict.INCONCLUSIVE
     assert "too few fits to learn a score from: raise the budget" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        ("kept", "PASS"),
+        ("not tested", "PASS"),
+        ("suspected", "INCONCLUSIVE"),
+        ("open", "INCONCLUSIVE"),
+        ("broken", "FAIL"),
+    ],
+)
+def test_what_a_property_leaves_of_a_pass(outcome, verdict, monkeypatch):
+    passed = PrivacyJudgment(audit.Verdict.PASS, "outputs", "no violation", 0.0, None, 1.0, 0.0)
+    monkeypatch.setattr(PrivacyCheck, "judge", lambda *given: passed)
+    found = Property("a rare class", outcome, 22, "")
+    evidence = EstimatorEvidence(44, ways=(None,), properties=(Property("a label", "kept", 22, ""), found))
+    judged = EstimatorCheck.judge(None, evidence, 0.05)
+    assert judged.verdict == verdict
+    assert (str(found) in judged.reason) is (verdict != "PASS")
 
 
 def test_a_suspicion_is_confirmed_by_as_many_fits_as_tell_a_pair_apart_for_sure(monkeypatch):

@@ -104,6 +104,29 @@ def test_the_exact_law_of_finite_randomness_has_its_delta():
     assert result.loss_delta(0.05) == pytest.approx(0.5 + result.delta)
 
 
+def test_no_run_of_a_pilot_certifies(monkeypatch):
+    """In calls of one output no run is made twice; the seeds of a call of many are none of its pilots."""
+    asked, replay = [], engine.replay
+
+    def replayed(mechanism, ends, rule, size, seed, *more):
+        asked.append((float(ends[0].sum()), seed, size))
+        return replay(mechanism, ends, rule, size, seed, *more)
+
+    monkeypatch.setattr(engine, "replay", replayed)
+    assert follow(audit.per_call(lambda d, rng: d.sum() + rng.laplace()), ZERO, ONE, epsilon=1.0, runs=50).runs == (
+        50,
+        50,
+    )
+    assert len(asked) == len(set(asked)) > 100
+    asked.clear()
+    rows = follow(lambda d, size, rng: d.sum() + rng.laplace(size=size), ZERO, ONE, epsilon=1.0).runs[0]
+    certifying, pilots = (
+        {(side, seed) for side, seed, size in asked if (size == rows) is is_last} for is_last in (True, False)
+    )
+    assert len(certifying) == len(pilots) == 2
+    assert certifying.isdisjoint(pilots)
+
+
 def test_few_followed_runs_are_enough_where_all_move_alike(monkeypatch):
     calls = []
 

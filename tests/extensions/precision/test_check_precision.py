@@ -65,6 +65,15 @@ def test_low_order_bits_convict(name):
     assert check_precision(mechanism, claim, PAIR, budget=FEW).epsilon_lower_bound >= few
 
 
+def test_the_bits_that_stand_alone_are_those_of_the_coordinate_that_tells_most():
+    """The third coordinate of the left is rounded to sixteenths."""
+    left, right = np.random.default_rng(0).random((2, 500, 4))
+    left[:, 2] = np.round(left[:, 2] * 16) / 16
+    training = Training(encode(left, 500), encode(right, 500), None, (0, 1))
+    alone, _ = float_bits.BitPatterns("low-order byte", float_bits.low_bytes).propose(training)
+    assert [index for index, *_ in alone.parts] == [2]
+
+
 def test_diffprivlibs_noise_is_convicted():
     """Laplace of four uniforms: 8.7 % of the left outputs cannot come from the right; Gaussian 1.8 %.
 

@@ -13,6 +13,7 @@ from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
 from audit.certificate.verify import list_problems
 from audit.checks.result import ways_of
+from audit.evidence.base import Allowance
 from audit.extensions.search import search
 from tests.offenders import refused
 
@@ -100,6 +101,18 @@ def test_pairs_and_parameters_are_searched_together():
     assert result.verdict is Verdict.FAIL
     assert result.evidence.searched.setting == {"flag": True}
     assert max(map(len, result.witness.pair)) > 1
+
+
+def test_a_setting_exceeds_its_claim_by_its_worst_pair():
+    """One of two pairs shows epsilon 10 in place of 2, be it the first or the second."""
+
+    def mechanism(data, size, rng, *, epsilon):
+        return data.sum() + rng.laplace(scale=0.1 if epsilon == 2.0 and len(data) == 4 else 1 / epsilon, size=size)
+
+    two = [*pairs(), (np.zeros(4), np.r_[1.0, 0, 0, 0])]
+    for ordered in (two, two[::-1]):
+        found = search.Search(check(mechanism, pairs=ordered), Allowance.of(1000, 0.05, 0))
+        assert found.excess(search.Case({"epsilon": 2.0}, None)) > 1
 
 
 class OwnRandomness:

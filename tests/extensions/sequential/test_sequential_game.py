@@ -4,6 +4,7 @@ The wealth: the expectation of one step, exactly, over laws at the edge of a cla
 """
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -110,6 +111,13 @@ def test_a_false_claim_is_refuted(left, right, epsilon, within):
         assert outcome.stopped == "refuted"
         assert outcome.log_wealth >= math.log(20)
         assert time_uniform_lower_bound(outcome, 0.05) >= epsilon
+
+
+def test_the_experts_that_weigh_most_are_named():
+    outcome = play_sequentially(source(laplace(0), laplace(3), 0), 1.0, 0.0, 1e-9, 200)
+    shares = [*map(float, re.findall(r"\((.*?)\)", outcome.experts))]
+    assert outcome.experts.startswith("Laplace (")
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_why_it_stopped():

@@ -173,6 +173,13 @@ def test_no_pass_without_pairs_or_without_a_map():
     assert "states nothing" in silent.reason
 
 
+def test_pairs_are_counted_until_one_breaks_the_map():
+    """The first ones do; the comparisons by which one of them is shrunk, more than a hundred, are not counted."""
+    broken = run(lambda column: 100 * sum(column), 1, "symmetric", "absolute", INTEGERS)
+    assert broken.verdict is Verdict.FAIL
+    assert broken.samples < 10
+
+
 def test_the_subject_gets_copies():
     def emptied(column):
         total = sum(column)

@@ -242,6 +242,13 @@ def test_an_accountant_is_held_to_a_hundredth(factor, verdict):
     assert check_accounting(lambda event, delta: factor * pld(event, delta), events).verdict is verdict
 
 
+def test_the_loosest_epsilon_is_stated():
+    """An accountant that returns the epsilon of less noise: 1.5 times as much at one event, a little more else."""
+    events = [dp_event.GaussianDpEvent(noise) for noise in (2.0, 1.0, 4.0)]
+    loose = check_accounting(lambda event, delta: pld(event, delta) * (1.5 if event is events[1] else 1.001), events)
+    assert "an upper bound for all 3 events, at most 1.5 times a lower bound" in loose.reason
+
+
 def test_what_cannot_be_said_is_open():
     def broken(event, delta):
         raise KeyError("steps")

@@ -111,6 +111,9 @@ def test_a_cut_refutes_at_its_share_of_the_level():
     whole = Judged(CLAIM, 1e-5, "any", evidence, level)
     assert whole.refutes(look)
     assert not whole.refutes(replace(look, share=0.5))
+    chance, said = whole.why_broken(replace(look, share=0.5))
+    assert chance == pytest.approx(2 * level / 1.001)
+    assert f"with probability at most {chance:.2g} for all cuts together" in said
 
 
 def test_guesses_that_are_given_are_made():

@@ -56,7 +56,7 @@ class AccountingCheck(StatedCheck):
     """The claim that an accountant's epsilon of events is at least the true epsilon.
 
     FAIL if it states less than the epsilon of one pair of datasets, without noise. PASS if it states at least that for
-    all events; the reason has the largest ratio to the upper bound of the truth. INCONCLUSIVE
+    all events; the reason has the largest ratio to the lower bound of the truth. INCONCLUSIVE
     if it raises or does not return a finite number, or if an event has no lower bound above 0.
 
     Parameters
