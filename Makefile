@@ -65,7 +65,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.overhead
 	$(BIN)/python -m benchmarks.programs
 	$(BIN)/python -m benchmarks.compare
-	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m benchmarks.scaling --repeats 1
 	$(BIN)/python -m benchmarks.bugs.at_one
 	$(BIN)/python -m benchmarks.bugs.scoreboard
 	$(BIN)/python -m benchmarks.peers --runs 1
