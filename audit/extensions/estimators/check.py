@@ -134,7 +134,10 @@ class EstimatorCheck(PrivacyCheck):
     FAIL
     """
 
-    mechanism: Any = field(default=None, init=False)  # made of the estimator
+    mechanism: Any = field(default=None, init=False)  # these four are made of the estimator and its data
+    pairs: Any = field(default=(), init=False)
+    datasets: Any = field(default=None, init=False)
+    parameters: Any = field(default=None, init=False)
     claim: Any | None = None
     method: AnyMethod = "fixed"
     estimator: Any

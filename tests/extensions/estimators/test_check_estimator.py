@@ -319,6 +319,8 @@ def test_what_is_no_estimator_and_states_nothing_is_refused():
         checked(GaussianNB())
     with pytest.raises(audit.AuditError, match="`public` must name some of classes"):
         checked(CubeVoteClassifier(), public=("labels",))
+    with pytest.raises(audit.AuditError, match="`EstimatorCheck` has no argument `pairs`"):  # it makes them of the data
+        EstimatorCheck(name="any", estimator=CubeVoteClassifier(**PUBLIC), X=X, y=Y, pairs=[(X, X)])
 
 
 def test_entropy_is_replaced_and_put_back():
