@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column as TableColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -59,9 +60,9 @@ class LiveProgress:
             MofNCompleteColumn(),
             _DrawnColumn(),
             TimeElapsedColumn(),
-            TextColumn("{task.description}", markup=False),
+            TextColumn("{task.description}", markup=False, table_column=TableColumn(ratio=1, no_wrap=True)),
         )
-        self._bar = Progress(*columns, console=self._console, transient=True)
+        self._bar = Progress(*columns, console=self._console, transient=True, expand=True)  # names get what is left
         self._task = self._bar.add_task("", total=total, completed=done)
         self._lock = threading.Lock()
 

@@ -13,6 +13,7 @@ import sys
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as XML
 
 import numpy as np
@@ -421,6 +422,15 @@ def test_nothing_obeyed_reaches(commanding, place):
     text = PLACES[place](commanding)
     assert harmless(text), sorted({each for each in text if not each.isprintable()})
     assert place == "badge.svg" or "x\\x1b[2J" in "".join(text.split()).replace("\\\\", "\\").replace("\\[", "[")
+
+
+def test_long_names_leave_room_for_the_counts_of_the_progress():
+    out = io.StringIO()
+    with LiveProgress(709, console=Console(file=out, width=80, force_terminal=True)) as progress:
+        for number in range(3):
+            progress.show_start(SimpleNamespace(name=f"{number}: " + 60 * "x"))
+    last = out.getvalue().split("\n")[-2].rpartition("\r")[2]  # the last drawing, which is wiped at the end
+    assert all(part in last for part in ("0/709", "0 drawn", "0: xxx"))
 
 
 def test_ordinary_text_stays_as_it_is():
