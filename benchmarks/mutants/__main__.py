@@ -119,7 +119,8 @@ class Copy:
                 raise SystemExit(f"{mutant.name}: {' '.join(selection)} selects no test")
             if not failed or failed[0] in failing:
                 return None
-            if self.run_tests(mutant.before, mutant, failed[0])[0] == 0:
+            alone = failed if "::" in failed[0] else (*failed, "--collect-only")  # a file that cannot be imported
+            if self.run_tests(mutant.before, mutant, *alone)[0] == 0:
                 return failed[0]
             failing.append(failed[0])
 
