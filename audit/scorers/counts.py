@@ -520,7 +520,7 @@ def _find_width(left: np.ndarray, right: np.ndarray, place: int) -> tuple[float,
     both = np.concatenate(few)
     usual = 0.0 if _take_few_values(both) or min(map(len, few)) < 2 else float(np.quantile(np.abs(both), 0.99))
     if not _SMALLEST < usual < _LARGEST:
-        return 0.0, place, _SINGLE, 0.0
+        return -math.inf, place, _SINGLE, usual
     largest = 2.0 ** math.ceil(math.log2(usual))
     is_single = bool(np.all(find_residues(both, _SINGLE, largest)))  # all are finite
     shortest = 256 * largest * 2.0 ** -(24 if is_single else 53)

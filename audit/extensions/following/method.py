@@ -13,8 +13,8 @@ from audit import PrivacyCheck
 from audit.api import Allowance, Method, PrivacyEvidence, Session, Stream, laws, sandbox, validate
 from audit.extensions.following.evidence import FEWEST, LEFT_OUT, SLACK, Bound, Followed, is_kept, plan_runs
 
-_TRIAL, _SHORTEST_TRIAL = 0.05, 1.0  # share of an audit's usual time for the trial; seconds that it has at least
-_CERTIFYING, _SHORTEST = 0.5, 10.0  # the same for the certificate after a good trial
+_CERTIFYING, _SHORTEST = 0.5, 10.0  # share of an audit's usual time; seconds that there are at least
+_TRIAL = 0.1  # share of that time for a trial before it
 _USUAL_SECONDS = 4.0  # of an audit whose outputs take no time
 _AROUND = 120  # calls that train, and find out whether a shift holds
 _SLOW = 1e-3  # seconds of a call, above which few are made in fresh processes
@@ -84,9 +84,10 @@ class Following(Method):
         from audit.extensions.following.engine import Search  # a replay does without; copies of this process have it
 
         usual = min(allowance.first_seconds, _USUAL_SECONDS + 2 * allowance.budget * session.cost) / len(pairs)
-        certifying, trial = max(_SHORTEST, _CERTIFYING * usual), max(_SHORTEST_TRIAL, _TRIAL * usual)
+        certifying = max(_SHORTEST, _CERTIFYING * usual)
         if allowance.limit is not None:
-            certifying, trial = min(certifying, 0.3 * allowance.limit), min(trial, 0.03 * allowance.limit)
+            certifying = min(certifying, 0.3 * allowance.limit)
+        trial = _TRIAL * certifying
         if session.is_asked:
             certifying = trial = self.time_limit
         followed: Followed | None = sandbox.call_in_fork(

@@ -317,7 +317,6 @@ def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
         max_examples=examples,
         database=None,
         deadline=None,
-        derandomize=False,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
         phases=phases,

@@ -120,6 +120,7 @@ class LeastFavorableFamily:
 # d = 1, beta = 1, gamma = 0, L = 1, C0 = 1, and d = 2, beta = 1, gamma = 1, L = 1, C0 = 4: users, epsilon -> family
 line_family = partial(LeastFavorableFamily, 1, 1.0, 0.0, 1.0, 1.0)
 plane_family = partial(LeastFavorableFamily, 2, 1.0, 1.0, 1.0, 4.0)
+_USERS = (1e4, 1e6, 1e8)
 CLASS = ("hölder", "margin", "weight")
 FAMILIES = {"d=1 gamma=0": line_family, "d=2 gamma=1": plane_family}
 SIZES = {"d=1 gamma=0": tuple(10**k for k in range(4, 15)), "d=2 gamma=1": (10**6, 10**8, 10**10, 10**12)}
@@ -156,7 +157,7 @@ def check_drawn(name: str, family: str, users: int) -> InequalityCheck:
 
 def class_cases(family: str, what: str) -> Cases:
     """Compare the family with its class: "hölder", "margin" or "weight"; the first on a fine grid around two balls."""
-    for users in (1e4, 1e6, 1e8):
+    for users in _USERS:
         known, where = FAMILIES[family](users), f"{family} N={users:g}"
         if what == "hölder":
             yield where, _holder_quotient(known), known.lipschitz
@@ -184,14 +185,14 @@ def _holder_quotient(family: LeastFavorableFamily) -> float:
 
 def density_cases(family: str) -> Cases:
     """Compare the density on the balls, of mass w and radius r each, with that at N = 1e4."""
-    known = (FAMILIES[family](users) for users in (1e4, 1e6, 1e8))
+    known = (FAMILIES[family](users) for users in _USERS)
     first, *others = (each.weight / (ball_volume(each.dim) * each.radius**each.dim) for each in known)
-    return [(f"{family} N={users:g}", each, first) for users, each in zip((1e6, 1e8), others, strict=True)]
+    return [(f"{family} N={users:g}", each, first) for users, each in zip(_USERS[1:], others, strict=True)]
 
 
 def factor_cases(information: float) -> Cases:
     """Compare the family's bound, as a part of the mass m w bump, with the factor 1/4 of the text, at a given D."""
-    for users in (1e4, 1e6, 1e8):
+    for users in _USERS:
         known = line_family(users)
         # D grows like L^2 while gamma = 0 keeps the weight; 1e-9 keeps rounding from pushing D above its limit
         known = replace(known, lipschitz=math.sqrt(information * (1 - 1e-9) / known.information))

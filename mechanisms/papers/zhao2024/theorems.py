@@ -31,6 +31,7 @@ from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder
 FAILURE = 0.05  # delta of (40)
 POINTS = 500  # at which the excess of a setting is compared with its bound
 _ROUNDING = 1e-9
+_FINE = np.linspace(0, 1, 100_001)
 _ENTRIES = 5_000_000  # array entries held at a time
 _MISSED = 1 - math.log(2)  # exp(-(1 - ln 2) k) of (39)
 WEIGHTS: dict[str, Callable[[FloatArray], FloatArray]] = {
@@ -97,7 +98,7 @@ class QueryPoints:
 
     def all_classes_within(self, size: int, rng: np.random.Generator) -> np.ndarray:
         """Draw whether Delta keeps (40), chance and the bias of neighbors within r0 = k / N, shape (size,)."""
-        slope = np.abs(np.diff(eta_on(self.law, self.n_classes, np.linspace(0, 1, 100_001))[:, 0])).max() * 100_000
+        slope = np.abs(np.diff(eta_on(self.law, self.n_classes, _FINE)[:, 0]) / np.diff(_FINE)).max()
         bias = math.tanh(self.epsilon / 4) * slope * self.n_neighbors / self.n_samples
         return self.largest_deviations(size, rng) <= self.hoeffding + bias
 
