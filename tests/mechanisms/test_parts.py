@@ -98,6 +98,12 @@ def test_a_long_run_goes_from_bottom_to_bottom():
     assert runs.ask_one(0.0) == NO_ANSWER
 
 
+def test_an_answer_at_its_threshold_is_bottom():
+    one, many = (Runs(Noise(1.0, 4.0, 3, query_scale=0.0), 1, np.random.default_rng(0)) for _ in range(2))
+    level = float(one._thresholds[0])
+    assert [one.ask_one(level), *many.ask([level])[0]] == [BOTTOM, BOTTOM]
+
+
 def test_rows_are_asked_alone():
     runs = Runs(Noise(1e-3, 5.0, 2), 3, np.random.default_rng(0))
     assert runs.ask([[0.0, 9.0], [9.0, 0.0]], [2, 0]).tolist() == [[BOTTOM, TOP], [TOP, BOTTOM]]

@@ -20,7 +20,7 @@ from audit.events.violations import scan
 from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
-from audit.scorers.counts import find_residues, find_round_widths, separate
+from audit.scorers.counts import Residues, find_residues, find_round_widths, separate
 from audit.scorers.intervals import Excess, IntervalScore, RatedInterval, SortedColumn, largest_runs
 from tests.core.mechanisms import laplace
 
@@ -222,6 +222,14 @@ def test_roughness_that_no_leak_explains_is_left_alone(mechanism, epsilon):
     result = audited(mechanism, 100_000, PrivacyClaim(epsilon, relation=Local()))
     assert result.verdict is not Verdict.FAIL
     assert result.evidence.game.scorer != "residues"
+
+
+def test_a_column_of_few_values_does_not_hide_the_residues_of_another():
+    rng = np.random.default_rng(0)
+    coins, (rounded, plain) = rng.integers(2, size=(2, 4_000)), rng.laplace(size=(2, 4_000))
+    left, right = np.c_[coins[0], np.round(rounded, 3)], np.c_[coins[1], plain]
+    (score,) = Residues().propose(Training(outputs(left), outputs(right)))
+    assert score.place == 1
 
 
 def test_residues_by_hand():

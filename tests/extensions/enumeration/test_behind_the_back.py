@@ -34,6 +34,7 @@ def remembers(data, rng):
         (lambda data, rng: coin(rng) ^ (os.urandom(1)[0] & 1), "os.urandom"),
         (lambda data, rng: coin(rng) ^ (urandom(1)[0] & 1), "os.urandom"),
         (lambda data, rng: coin(rng) and time.time() > 0, "time.time"),
+        (lambda data, rng: coin(rng) or time.time() > 0, "time.time"),
         (lambda data, rng: coin(rng) and time.perf_counter() > 0, "time.perf_counter"),
         (lambda data, rng: coin(rng) and datetime.datetime.now().year > 2000, "datetime.now"),
         (lambda data, rng: coin(rng) ^ (id(data) % 32 == 0), "id"),

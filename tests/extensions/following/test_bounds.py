@@ -144,6 +144,15 @@ def test_few_followed_runs_are_enough_where_all_move_alike(monkeypatch):
     assert counted[0] < 4 * 60 + 100
 
 
+def leak_seldom(data, rng):
+    return data.sum() + rng.laplace(), data.sum() if rng.random() < 0.005 else 0.0
+
+
+def test_few_bad_runs_leave_a_rule_as_it_is():
+    found = follow(audit.per_call(leak_seldom), ZERO, ONE, runs=200)
+    assert (found.shift, found.bad) == ("constant", (0, 1))
+
+
 def test_delta_by_hand():
     """Clopper and Pearson at 0.025: R, binom.test(10, 100), upper end; and 1 - 0.025^(1/100).
 

@@ -22,6 +22,7 @@ from audit.evidence import guess_game, session
 from audit.evidence.base import Allowance
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import CHECKPOINTS
+from audit.execution import sandbox
 from audit.extensions.following import Bound, Followed, Following, engine
 from audit.extensions.following.engine import Search
 from audit.extensions.following.ledger import DRAWS, OBSERVATIONS
@@ -376,6 +377,15 @@ def count_by_name(data, rng):
 def test_tables_that_are_made_of_noisy_scalars_are_followed(mechanism):
     ledger = audit.explain(audit.per_call(mechanism), [1], [1, 1], runs=2)
     assert ledger.epsilon == pytest.approx(1)
+
+
+def test_a_trial_has_a_tenth_of_the_time_unless_a_check_asks_to_follow(monkeypatch):
+    given = []
+    monkeypatch.setattr(sandbox, "call_in_fork", lambda work, seconds: work())
+    monkeypatch.setattr(Following, "_follow_pairs", lambda self, kind, session, *seconds: given.append(seconds))
+    for method in ("auto", Following(time_limit=7.0)):
+        assert check(noisy_sum, audit.PrivacyClaim(1.0), method=method).basis != "noise followed"
+    assert given == [(10.0, pytest.approx(1.0)), (7.0, 7.0)]
 
 
 def test_code_that_hangs_in_a_copy_of_the_process_is_not_followed(monkeypatch):

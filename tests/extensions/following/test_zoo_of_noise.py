@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from audit.extensions.following import alignment, engine, noise, paths, record, runs, sources
+from audit.extensions.following import alignment, engine, noise, paths, record, runs, sources, traced
 from tests.extensions.following.hostile import CASES
 
 BY_ID = {case.id: case for case in CASES}
@@ -137,6 +137,12 @@ def test_a_buffer_gets_the_numbers_of_a_function_without_a_rule_and_an_order_is_
     np.cos(array, out=buffer)
     assert np.array_equal(buffer, np.cos(plain))
     assert np.array_equal(np.argsort(array, axis=None), np.argsort(plain, axis=None))
+
+
+@pytest.mark.parametrize(("size", "is_followed"), [(200, True), (300, False)])
+def test_a_product_with_data_of_more_than_50_000_numbers_observes_the_noise(size, is_followed):
+    array = draw_laplace(sources.Tracer(), size, np.random.default_rng(0))
+    assert isinstance(array @ np.ones((size, size)), traced.Traced) == is_followed
 
 
 def test_noise_that_is_used_up_is_drawn_anew():

@@ -157,6 +157,7 @@ SOURCES = {  # with their epsilon
     "loc of an array": (lambda d, rng: rng.laplace(d, 1.0), 1.0),
     "sum of noisy values": (lambda d, rng: (d + rng.laplace(size=5)).sum(), 1.0),
     "product with data": (lambda d, rng: np.ones((2, 5)) @ (d + rng.laplace(size=5)), 1.0),
+    "noise that cancels": (lambda d, rng: d.sum() + rng.laplace() + (other := rng.laplace()) - other, 1.0),
     "running sums": (lambda d, rng: np.cumsum(d + rng.laplace(size=5)), 1.0),
     "differences": (lambda d, rng: np.diff(d + rng.laplace(size=5)), 0.5),
     "sorted": (lambda d, rng: np.sort(d[:1] + rng.laplace(size=1)), 1.0),

@@ -1,6 +1,7 @@
 """A look at few outputs of slow calls: exact error probabilities, gross violations at once, true claims as before."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import audit
 from audit import PrivacyClaim, Verdict, plugins
 from audit.certificate.verify import list_problems
 from audit.evidence import session
-from audit.evidence.base import LOOKS, find_confirming_level
+from audit.evidence.base import LOOKS, Allowance, find_confirming_level
+from audit.extensions.sequential import game
 from audit.extensions.sequential.game import EarlyLook
 from audit.extensions.sequential.wealth import Wealth
 
@@ -57,6 +59,16 @@ def test_of_several_pairs_the_look_that_refutes_is_kept():
     """The first pair keeps the claim at 0.2; a seed at which the second were missed would miss it in every run."""
     result = audit.check_privacy(audit.per_call(slow), CLAIM, [(np.zeros(1), np.full(1, 0.2)), *PAIRS], workers=0)
     assert (result.verdict, result.evidence.by(EarlyLook).pair) == (Verdict.FAIL, 1)
+
+
+@pytest.mark.parametrize(("seconds", "steps"), [(1.0, 45), (4.0, 100), (40.0, 400), (4_000.0, 6_000)])
+def test_a_look_that_no_game_can_follow_has_a_fifth_of_the_time_or_100_pairs(seconds, steps, monkeypatch):
+    monkeypatch.setattr(game, "replace", lambda own, **changes: own)
+    monkeypatch.setattr(game.sandbox, "clock", lambda: SimpleNamespace(left=seconds))
+    monkeypatch.setattr(game, "play_on", lambda *given: (SimpleNamespace(log_wealth=0.0, steps=given[-1]), None))
+    allowance = Allowance.of(1_000, 0.05, 0, confirmation=1e-6)
+    ((look,), _) = game.look_early(SimpleNamespace(allowance=allowance, pairs=PAIRS, is_short=True, cost=0.01))
+    assert look.outcome.steps == steps
 
 
 def test_all_looks_share_one_confirmation():

@@ -234,6 +234,7 @@ test_bad_input_is_refused = refused(
     [
         (lambda: Grid(0, 0.1), "`dim` must"),
         (lambda: Grid(1, np.inf), "`bandwidth` must"),
+        (lambda: Grid(1, 2.0**-54), r"into 2\^53 cells"),
         (lambda: Grid(1, 0.1, 1.0, 0.5), "`high` must"),
         (lambda: Grid(1, 0.25).nearest(np.array([[0.5, 0.5]])), r"have shape \(n, 1\)"),
         (lambda: Grid(1, 0.25).nearest([np.nan]), "be finite"),

@@ -117,6 +117,7 @@ def test_cubes_have_hashes_of_their_own_however_far_they_lie():
     ends = np.array([sign * 2**power + more for power in range(1, 63) for sign in (1, -1) for more in (0, 1)])
     index = np.array(list(itertools.product(np.unique(ends), repeat=2)))
     assert len(np.unique(hash_rows(index))) == len(index) > 50_000
+    assert hash_rows(np.array([[1234567]])) == 6457827717110365317  # the first number of SplitMix64 with that seed
 
 
 def test_a_table_is_not_shared_up_to_2_to_16_cubes():
