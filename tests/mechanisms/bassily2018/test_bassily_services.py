@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from audit import AuditError
 from audit.errors import InvalidArgument
+from audit.laws import Finite
 from mechanisms.estimators import Classifier
 from mechanisms.papers.bassily2018 import as_called
 from mechanisms.papers.bassily2018.algorithm2 import Majority, labels
@@ -27,7 +28,7 @@ from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histo
 from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher
 from mechanisms.papers.bassily2018.faults import OverlappingChunks
 from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
-from mechanisms.papers.bassily2018.teachers import Constant, hard_answers, soft_answers
+from mechanisms.papers.bassily2018.teachers import Constant, chunks_of, hard_answers, soft_answers
 from mechanisms.parts.sparse_vector import TOP, Noise
 from mechanisms.parts.thresholds import best_thresholds
 from tests.offenders import refused
@@ -170,11 +171,13 @@ def test_a_fitted_service_stays_where_it_is(build):
 
 @SERVICES
 def test_queries_asked_again_count_again(build):
+    """Two are admitted: three, and then two, are refused, and count nothing."""
     service = build().fit(*FOUR)
-    for _ in range(2):
-        service.predict(np.zeros((1, 1)))
-    with pytest.raises(InvalidArgument, match="leave at most max_queries = 2 queries in all"):
-        service.predict(np.zeros((1, 1)))
+    for queries in (3, 2, 1):
+        with pytest.raises(InvalidArgument, match="leave at most max_queries = 2 queries in all"):
+            service.predict(np.zeros((queries, 1)))
+        if queries > 1:
+            service.predict(np.zeros((1, 1)))
 
 
 def test_overlapping_chunks_move_a_distance_by_their_shares_around_its_center():
@@ -197,6 +200,17 @@ def test_every_record_is_in_one_chunk(records):
     assert sorted(record for chunk in chunks for record in chunk) == list(range(records))
     assert len(chunks) == 7
     assert records < 7 or all(chunks)
+
+
+@pytest.mark.false_alarm(1e-9)
+def test_every_record_draws_its_chunk_alone():
+    """Null: 5,000 assignments of three records to three chunks are uniform over all 27."""
+    rng, nothing = np.random.default_rng(4), np.zeros(3)
+    chunks = [chunks_of(nothing[:, None], nothing, 3, rng) for _ in range(5_000)]
+    drawn = np.array(
+        [sum(number * 3.0**record for number, some in enumerate(each) for record in some) for each in chunks]
+    )
+    assert Finite(dict.fromkeys(map(float, range(27)), 1 / 27)).fit_pvalue(drawn, rng) > 1e-9
 
 
 def test_private_labels_are_in_no_message():
