@@ -35,7 +35,7 @@ from audit.extensions.estimators.learners import Released as Released
 from audit.extensions.files.confusion import EpsilonInterval as EpsilonInterval
 from audit.extensions.files.confusion import delta_lower_bound as delta_lower_bound
 from audit.extensions.files.confusion import epsilon_interval as epsilon_interval
-from audit.extensions.files.drawn import check_outputs as check_outputs
+from audit.extensions.files.outputs import check_outputs as check_outputs
 from audit.extensions.following.engine import explain as explain
 from audit.extensions.following.method import Following as Following
 from audit.extensions.interactive.check import InteractiveCheck as InteractiveCheck

@@ -164,7 +164,7 @@ def print_records(console: Console, checks: Sequence[Record], verbose: bool, pri
 _NAME = Column("check", lambda check: check["name"], "left", wraps=True)
 _VERDICT = Column("verdict", verdict_text, "left")
 _BASIS = Column("basis", lambda check: find_view(check).basis, "left", 100)
-_FOUND = Column("found", lambda check: find_view(check).found, "left", wraps=True)
+_FOUND = Column("found", lambda check: find_view(check).main_finding, "left", wraps=True)
 
 
 def _make_column(title: str) -> Column:

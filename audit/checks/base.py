@@ -106,7 +106,7 @@ class Result(AnyResult):
         return self.judgment.scope
 
     @property
-    def found(self) -> Found:
+    def bounds(self) -> Found:
         """The bounds of quantities that the verdict rests on; none where it rests on counts alone."""
         return self.judgment.found
 

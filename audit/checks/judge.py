@@ -118,7 +118,7 @@ class PrivacyEvidence(Evidence):
             yield from self._list_misfits(claim_of(record["claim"]))
         has_budget = len(self.ways) == 1 and self.game is not None and not self.game.is_fresh
         most = 2 * record["settings"]["budget"] if has_budget else math.inf
-        if not sum(way.drawn for way in self.ways) <= self.samples <= most:
+        if not sum(way.sample_size for way in self.ways) <= self.samples <= most:
             yield "its games took other outputs than were drawn"
 
     def _list_misfits(self, claim: Claim) -> Iterator[str]:

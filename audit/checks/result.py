@@ -238,7 +238,7 @@ class PrivacyView(RecordView):
         return {"epsilon", "delta"} <= self.record["claim"].keys()
 
     @property
-    def found(self) -> str:
+    def main_finding(self) -> str:
         record = self.record
         if record["exact_epsilon"] is not None:
             return f"epsilon = {number(record['exact_epsilon'])} by its law"

@@ -424,7 +424,7 @@ class Way:
         return 0
 
     @property
-    def drawn(self) -> int:
+    def sample_size(self) -> int:
         """The outputs that it took, at least."""
         return 0
 

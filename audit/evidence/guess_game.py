@@ -141,7 +141,7 @@ class GuessGame(Way):
         return self.plants.form.unread
 
     @property
-    def drawn(self) -> int:
+    def sample_size(self) -> int:
         """The outputs of the runs and of the training."""
         return self.counts.runs + (0 if self.is_fresh else 2 * self.training)
 

@@ -287,7 +287,7 @@ class ProcessLine:
         return self.read(int.from_bytes(self.read(_LENGTH, until), "big"), until)
 
     @property
-    def kept(self) -> bytes:
+    def rest(self) -> bytes:
         """The bytes that were received and not read."""
         return bytes(self._received)
 
@@ -625,7 +625,7 @@ def _run_forked(request: bytes, parent: ProcessLine, answer: Answer) -> tuple[by
             for _ in range(_ROUNDS):
                 if not (wait_for([output], 0) and output.fill()):
                     break
-    return outcome, output.kept
+    return outcome, output.rest
 
 
 def _run_call(

@@ -174,7 +174,7 @@ class RecordView:
         return str(claim.get("summary") or claim.get("statement") or "–")
 
     @property
-    def found(self) -> str:
+    def main_finding(self) -> str:
         """The main finding, short."""
         found = self.record.get("found")
         return _bound(found[-1]) if found else "–"

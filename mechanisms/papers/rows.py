@@ -118,7 +118,7 @@ class Paper:
         head = self._promise(name, where, claimed, relation)
         return audit.PrivacyCheck(**{**head, "mechanism": mechanism, "pairs": pairs, **settings})
 
-    def called(
+    def check_fits(
         self, name: str, where: str, learner: Any, records: audit.Labeled, claimed: Any, release: Any, **settings: Any
     ) -> audit.EstimatorCheck:
         """Return the check of fits without a seed, as a user calls them."""

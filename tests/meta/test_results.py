@@ -61,7 +61,7 @@ def test_all_kinds_are_here():
 @pytest.mark.parametrize("kind", RUNS)
 def test_a_failing_test_prints_the_text_and_a_notebook_shows_the_check_as_its_certificate_does(kind):
     result = getattr(audit, f"check_{kind}")(**RUNS[kind], name=f"{kind}: {LONG}")
-    assert find_view(result.record()).found != "–" or not result.record().get("found")
+    assert find_view(result.record()).main_finding != "–" or not result.record().get("found")
     shown = result._repr_html_()
     assert shown == check_fragment(result.record())
     assert result.verdict.value in shown

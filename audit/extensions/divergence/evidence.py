@@ -105,7 +105,7 @@ class DivergenceTest(Way):
         return _count_beyond(self.counted, _find_telling(self.learned))
 
     @property
-    def drawn(self) -> int:
+    def sample_size(self) -> int:
         """The outputs that chose, and those that tested."""
         return int(np.sum(self.learned) + np.sum(self.counted))
 

@@ -43,7 +43,7 @@ class DatasetLaw:
     ] = ()  # those that the law does not have, together, under the empty text
 
     @property
-    def drawn(self) -> int:
+    def sample_size(self) -> int:
         """The number of outputs."""
         return sum(count for _, count in self.outputs)
 
@@ -82,7 +82,7 @@ class Enumerated(Way):
             yield "a pair is listed twice"
         if any({text for text, _ in part.outputs} - {"", *(text for text, _ in part.law)} for part in self.laws):
             yield "its outputs are named otherwise than those of its law"
-        if any(part.outputs and part.drawn != OUTPUTS and FEWER not in part.assumed for part in self.laws):
+        if any(part.outputs and part.sample_size != OUTPUTS and FEWER not in part.assumed for part in self.laws):
             yield "a law was held to another number of outputs"
         if any(not min(1, part.merges) <= part.merges_tested <= part.merges for part in self.laws):
             yield "it tested other merges than there are"
@@ -127,7 +127,7 @@ class Enumerated(Way):
             said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
             return leave_open(f"{said} ({causes})")
         listed = f"for {len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
-        drawn = min(part.drawn for part in self.laws)
+        drawn = min(part.sample_size for part in self.laws)
         scope = [f"{drawn:,} outputs with the real generator have the law, on each of {len(self.laws)} datasets"]
         scope += [] if any(part.merges for part in self.laws) else ["no states were merged"]
         scope += sorted({f"assumed: {said}" for part in self.laws for said in part.assumed})
@@ -155,7 +155,7 @@ class Enumerated(Way):
     @property
     def basis(self) -> str:
         """The word "proof", or "computed" where something about the code is only assumed."""
-        is_held = all(part.drawn >= OUTPUTS and not part.assumed for part in self.laws)
+        is_held = all(part.sample_size >= OUTPUTS and not part.assumed for part in self.laws)
         return "proof" if is_held else "computed"
 
     def _disagreement(self) -> str | None:

@@ -28,7 +28,7 @@ from audit.api import (
     validate,
     walk,
 )
-from audit.extensions.estimators.fits import Fits, StatedFits, fit_copy, heard, require_estimator
+from audit.extensions.estimators.fits import Fits, StatedFits, fit_copy, record_output, require_estimator
 from audit.extensions.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
 from audit.extensions.estimators.properties import PropertiesReader, Property, statement_of
 
@@ -255,7 +255,7 @@ def _read_claim(fits: Fits, data: Any) -> PrivacyClaim:
     """Return the claim that an estimator makes after a fit."""
     learner = fits.fresh()
     try:
-        with entropy_from(np.random.default_rng(0)), heard():
+        with entropy_from(np.random.default_rng(0)), record_output():
             stated = statement_of(fit_copy(learner, data))
     except Exception as error:
         said = f"`estimator` must be fitted by X and y, got {type(error).__name__}: {text.describe_error(error)}"

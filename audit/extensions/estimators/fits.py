@@ -53,7 +53,7 @@ class Fits:
         return self._whole(dataset, rng)
 
     def _whole(self, dataset: Any, rng: np.random.Generator) -> dict[str, Any]:
-        with entropy_from(rng), heard() as said:
+        with entropy_from(rng), record_output() as said:
             shown = show(fit_copy(self.fresh(), dataset), self.points)
         return {**shown, **said}
 
@@ -100,16 +100,16 @@ class StatedFits(Fits):
         features = dataset.X if isinstance(dataset, Labeled) else dataset
         flips = isinstance(self.relation.base if isinstance(self.relation, Group) else self.relation, LabelFlip)
         again = copy.deepcopy(rng) if flips else rng
-        with entropy_from(rng), heard() as said:
+        with entropy_from(rng), record_output() as said:
             learner = fit_copy(self.fresh(), dataset)
         revealed = self.release.reveal(learner)
         public = np.array(features) if flips else len(features)
-        with heard() as said_again:
+        with record_output() as said_again:
             rebuilt = self.release.rebuild(self.fresh(), revealed, public)
         follows = said == said_again and self._alike(learner, rebuilt, rng)
         if follows and revealed[1] is not None:
             one_class = Labeled(features, np.full_like(dataset.y, np.sort(dataset.y)[0]))
-            with entropy_from(again), heard():
+            with entropy_from(again), record_output():
                 left_out = self.release.reveal(fit_copy(self.fresh(), one_class))[1]
             follows = flips and walk.identify(left_out) == walk.identify(revealed[1])  # features might be in it
         return revealed[0] if follows else "more than the release"
@@ -118,9 +118,9 @@ class StatedFits(Fits):
         """Test whether two fitted objects show the same, which those of equal plain pickles do."""
         if has_plain_pickle_of(learner, rebuilt):
             return True
-        with entropy_from(rng), heard() as said:
+        with entropy_from(rng), record_output() as said:
             shown = show(learner, self.points)
-        with heard() as said_again:
+        with record_output() as said_again:
             shown_again = show(rebuilt, self.points)
         return walk.identify([shown, said]) == walk.identify([shown_again, said_again])
 
@@ -157,7 +157,7 @@ def show(learner: Any, points: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def heard() -> Iterator[dict[str, str]]:
+def record_output() -> Iterator[dict[str, str]]:
     """Collect warnings and printed text."""
     said: dict[str, str] = {}
     printed = io.StringIO()

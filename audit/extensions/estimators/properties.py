@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from audit.api import entropy_from, text, walk
-from audit.extensions.estimators.fits import SOURCES, Fits, fit_copy, fixed_places, heard, list_moves
+from audit.extensions.estimators.fits import SOURCES, Fits, fit_copy, fixed_places, list_moves, record_output
 from audit.extensions.estimators.neighbors import Pair, paths
 
 Outcome = Literal["kept", "broken", "suspected", "open", "not tested"]
@@ -121,7 +121,7 @@ class PropertiesReader:
 
     def _fit(self, learner: Any = None, **parameters: Any) -> Any:
         self.used += 1
-        with entropy_from(self.rng), heard():
+        with entropy_from(self.rng), record_output():
             return fit_copy(self.fits.fresh(**parameters) if learner is None else learner, self.data)
 
     def _test_statement(self) -> tuple[Outcome, str]:

@@ -99,7 +99,7 @@ def outputs_command(
     Each file (.csv, .tsv, .txt, .npy, .json, .jsonl or .parquet) holds one output a row, of independent runs, in the
     order in which they were drawn: as many as the claim needs, 150,000 for epsilon 1.
     """
-    from audit.extensions.files.drawn import Drawn, make_check
+    from audit.extensions.files.outputs import DrawnOutputs, make_check
     from audit.extensions.files.tables import read_pair, read_sides
 
     if (right is None) == (by is None):
@@ -108,10 +108,10 @@ def outputs_command(
         sides = {
             f"{left.name}, {by} = {value}": outputs for value, outputs in read_sides(left, str(by), columns).items()
         }
-        pair = [Drawn(outputs, source) for source, outputs in sides.items()]
+        pair = [DrawnOutputs(outputs, source) for source, outputs in sides.items()]
     else:
         both = zip(read_pair(left, right, columns), (left.name, right.name), strict=True)
-        pair = [Drawn(outputs, source) for outputs, source in both]
+        pair = [DrawnOutputs(outputs, source) for outputs, source in both]
     name = left.name if right is None else f"{left.name} and {right.name}"
     check, budget = make_check(pair[0], pair[1], claim, tolerance, Verdict.PASS, name, seed)
     return run_one(check, budget, significance, seed, **shown)

@@ -13,6 +13,6 @@ PLUGIN = Plugin(
     },
     names={
         f"{_HERE}confusion": ("EpsilonInterval", "delta_lower_bound", "epsilon_interval"),
-        f"{_HERE}drawn": ("check_outputs",),
+        f"{_HERE}outputs": ("check_outputs",),
     },
 )

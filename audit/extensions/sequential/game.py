@@ -77,7 +77,7 @@ class SequentialGame(Way):
     spends: ClassVar[str] = "sequential game"
 
     @property
-    def drawn(self) -> int:
+    def sample_size(self) -> int:
         """Two outputs in each step."""
         return 2 * self.outcome.steps
 

@@ -237,7 +237,7 @@ def check_inequality(
     --------
     >>> from audit import check_inequality
     >>> result = check_inequality(losses=lambda replicates, rng: rng.random(replicates), bound=0.6, budget=2_000)
-    >>> print(result.verdict, result.found[0])
+    >>> print(result.verdict, result.bounds[0])
     PASS mean in [0.467, 0.5019]
     """
     return run_alone(

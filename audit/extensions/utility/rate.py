@@ -201,7 +201,7 @@ def check_rate(
     >>> def losses(n, replicates, rng):
     ...     return rng.random(replicates) * n**-0.5
     >>> result = check_rate(losses, [64, 256, 1024], 0.5, margin=0.1, support=lambda n: (0, n**-0.5), budget=20_000)
-    >>> print(result.verdict, result.found[0])
+    >>> print(result.verdict, result.bounds[0])
     PASS exponent in [0.4849, 0.5125]
     """
     return run_alone(

@@ -88,11 +88,11 @@ def answer_law(
 ) -> Finite:
     """Law of the answers of a run whose teachers give `vote` of their labels everywhere."""
 
-    def given(blocks: list[Marks]) -> Mapping[Any, float]:
+    def answer(blocks: list[Marks]) -> Mapping[Any, float]:
         votes = sorted(vote(block) for block in blocks) + [0] * (teachers - len(blocks))
         return answers_to(tuple(votes), labels, noise, queries)
 
-    return mix((chance, given(blocks)) for chance, blocks in over_assignments(marks, teachers))
+    return mix((chance, answer(blocks)) for chance, blocks in over_assignments(marks, teachers))
 
 
 def service_law(dataset: Labeled, build: Callable[[], SubsampleAggregate], queries: int) -> Finite:
@@ -116,12 +116,12 @@ def soft_law(dataset: Labeled, build: Callable[[], SoftLabelService]) -> Finite:
     service = build()
     noise = printed_soft(service.epsilon, service.delta, service.cutoff, service.max_queries)
 
-    def given(blocks: list[Marks]) -> Mixture:
+    def answer(blocks: list[Marks]) -> Mixture:
         means = [mean_label(block) for block in blocks] + [0.5] * (service.n_teachers - len(blocks))
         return soft_answers_to(tuple(sorted(means)), service.bins, noise)
 
     marks = tuple(np.asarray(dataset.y).tolist())
-    return mix((chance, given(blocks)) for chance, blocks in over_assignments(marks, service.n_teachers))
+    return mix((chance, answer(blocks)) for chance, blocks in over_assignments(marks, service.n_teachers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +210,7 @@ def removed_records(*counts: int) -> list[Pair]:
     return changed_at(counts, remove)
 
 
-def called(
+def promise_calls(
     name: str, mechanism: Any, epsilon: float, theorem: str, pairs: list[Pair], relation: Any = None
 ) -> PrivacyCheck:
     """Return a check of a class by its stated law, which its fits must follow."""
@@ -221,7 +221,7 @@ def called(
 def _service(name: str, pairs: list[Pair], relation: Any = None, **changes: Any) -> PrivacyCheck:
     build = partial(service, **changes)
     answers = Documented(Answers(build, QUERIES), partial(service_law, build=build, queries=2))
-    return called(f"SubsampleAggregate{name}", answers, build().epsilon, "Corollary 3.10", pairs, relation)
+    return promise_calls(f"SubsampleAggregate{name}", answers, build().epsilon, "Corollary 3.10", pairs, relation)
 
 
 _PRINTED: dict[str, Any] = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "calibrated": False}
@@ -233,6 +233,6 @@ CHECKS: list[PrivacyCheck] = [
     _service(", substitution", flipped_labels(4, 2)),
     _service(", add/remove", removed_records(4, 2), AddRemove()),
     _service(" three labels, as printed", flipped_labels(3, 1, 1), **_PRINTED),
-    called("SoftLabelService", _SOFT, 2.3, "Theorem 5.4", flipped_labels(2, 2)),
-    called("KnowledgeTransferLearner", _STUDENT, 4.0, "Algorithm 5", flipped_labels(4, 2)),
+    promise_calls("SoftLabelService", _SOFT, 2.3, "Theorem 5.4", flipped_labels(2, 2)),
+    promise_calls("KnowledgeTransferLearner", _STUDENT, 4.0, "Algorithm 5", flipped_labels(4, 2)),
 ]

@@ -20,7 +20,7 @@ from audit.laws import Finite
 from mechanisms.estimators import PrivateClassifier, StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
-from mechanisms.papers.bassily2018.as_called import answer_law, called, flipped_labels, majority
+from mechanisms.papers.bassily2018.as_called import answer_law, flipped_labels, majority, promise_calls
 from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
 from mechanisms.queries import count
@@ -186,4 +186,4 @@ def build() -> TeacherVoteClassifier:
 _FITS = StatedFits(build(), np.array([[0.5]]), UnanimousRelease(build(), 1), LabelFlip())
 _PAIRS = [(Labeled(left.X / 8, left.y), Labeled(right.X / 8, right.y)) for left, right in flipped_labels(5, 4)]
 _NAME = "TeacherVoteClassifier with teachers that warn, print and raise"
-CHECKS = [called(_NAME, _FITS, 4.0, "Algorithm 5", _PAIRS, LabelFlip())]
+CHECKS = [promise_calls(_NAME, _FITS, 4.0, "Algorithm 5", _PAIRS, LabelFlip())]

@@ -110,7 +110,7 @@ _TEN_ZEROS = algorithm1.Levels((*[0.0] * 10, -1.0), (*[-1.0] * 10, 0.0))
 _TWO = algorithm1.Levels((0.0, 1.0), (1.0, 0.0))
 
 
-def kept(epochs: int, query_scale: float, lam: float = 2.0) -> Noise:
+def keep_threshold(epochs: int, query_scale: float, lam: float = 2.0) -> Noise:
     """Return noise whose threshold is drawn once."""
     return Noise(lam, 0.0, epochs, query_scale, is_renewed=False)
 
@@ -119,9 +119,9 @@ _LYU = [
     fault(f"{name} eps=1", mechanism, claimed=(1.0, 0.0), budget=200_000)
     for name, mechanism in (
         ("releases the tested answer", ValueOnStop(_TEN_ZEROS, Noise(2.0, 0.0, 1, query_scale=1.0))),
-        ("noise for one query c=2", algorithm1.paid_above(algorithm1.rising(10, 2), kept(2, 1 / 3, 4.0))),
-        ("exact answers, no cutoff", Concealed(algorithm1.paid_above(_TWO, kept(ENDLESS, 0.0)))),
-        ("noise for one query, no cutoff", Concealed(algorithm1.paid_above(_FIVE_EACH, kept(ENDLESS, 1.0)))),
+        ("noise for one query c=2", algorithm1.paid_above(algorithm1.rising(10, 2), keep_threshold(2, 1 / 3, 4.0))),
+        ("exact answers, no cutoff", Concealed(algorithm1.paid_above(_TWO, keep_threshold(ENDLESS, 0.0)))),
+        ("noise for one query, no cutoff", Concealed(algorithm1.paid_above(_FIVE_EACH, keep_threshold(ENDLESS, 1.0)))),
     )
 ]
 

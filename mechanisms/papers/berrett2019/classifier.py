@@ -136,7 +136,7 @@ def default_cases() -> Cases:
 def _called(name: str, learner: LocalVoteClassifier, users: Labeled, stated: Any = None) -> EstimatorCheck:
     release, settings = LocalVoteRelease(stated or learner, users.X.shape[1]), {"public": ("classes",), "budget": 1_600}
     name = f"LocalVoteClassifier {name}"
-    return BERRETT.called(name, "Theorem 2.1", learner, users, learner.epsilon, release, **settings)
+    return BERRETT.check_fits(name, "Theorem 2.1", learner, users, learner.epsilon, release, **settings)
 
 
 _STATED = LocalVoteClassifier(1.0, None, (-3.0, 3.0), 2, [0, 1])

@@ -36,9 +36,9 @@ class Changed(BinaryArray):
         """Scale of the noise."""
         return super().scale if self.new_scale is None else self.new_scale(self.dim, self.epsilon)
 
-    def held(self, point: FloatArray) -> NDArray[np.bool_]:
+    def find_cells(self, point: FloatArray) -> NDArray[np.bool_]:
         """Return which cells hold a point."""
-        return super().held(point) if self.new_held is None else self.new_held(self.grid, point)
+        return super().find_cells(point) if self.new_held is None else self.new_held(self.grid, point)
 
     def factor(self, label: Any) -> float:
         """Return the factor of the bits."""

@@ -63,9 +63,9 @@ class BinaryArray:
         except (TypeError, ValueError):
             raise InvalidArgument("`record` must be a pair (x, y) of numbers") from None
         point = require_features(row, self.dim, name="x")
-        return self.held(point).astype(float) * self.factor(y)
+        return self.find_cells(point).astype(float) * self.factor(y)
 
-    def held(self, point: FloatArray) -> NDArray[np.bool_]:
+    def find_cells(self, point: FloatArray) -> NDArray[np.bool_]:
         """Return which cells hold a point of shape (1, dim)."""
         return self.grid.hits(point)[0]
 

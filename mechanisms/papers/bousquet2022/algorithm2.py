@@ -154,7 +154,7 @@ class FewCubes(CubeVoteClassifier):
 def as_called(name: str, learner: Any, stated: Any, users: Labeled) -> EstimatorCheck:
     """Check fits without a seed."""
     name, release = f"theorem 3.1 as called, {name}", CubeVoteRelease(stated, users.X.shape[1])
-    return BOUSQUET.called(name, WHERE, learner, users, stated.epsilon, release, public=("classes",), budget=1_600)
+    return BOUSQUET.check_fits(name, WHERE, learner, users, stated.epsilon, release, public=("classes",), budget=1_600)
 
 
 _EIGHT = records_of(np.random.default_rng(2022).uniform(-3, 3, size=(8, 4)).round(2), [0, 1, 1, 0, 1, 0, 0, 1])

@@ -78,7 +78,7 @@ class VoronoiClassifier(Classifier):
         return spaces.certified_packing(self.space, spaces.radius_for(n, self.space.dim))
 
 
-def drawn(space: spaces.BoundedSpace, epsilon: float) -> DrawnVotes:
+def make_votes(space: spaces.BoundedSpace, epsilon: float) -> DrawnVotes:
     """Return the release of Algorithm 4 as a mechanism."""
     return DrawnVotes(epsilon, VoronoiClassifier(space, epsilon).sums)
 
@@ -87,7 +87,7 @@ def _called(name: str, *more: Pair) -> PrivacyCheck:
     space, pairs = SPACES[name]
     fits = Released(partial(VoronoiClassifier, space, 0.5), attrgetter("votes_"), VoronoiClassifier.set_release)
     name = f"theorem A.12 as called, VoronoiClassifier on {name}"
-    return promise_fits(name, fits, drawn(space, 0.5).law, 0.5, in_orders(*pairs, *more), 0.0)
+    return promise_fits(name, fits, make_votes(space, 0.5).law, 0.5, in_orders(*pairs, *more), 0.0)
 
 
 SPACES: dict[str, tuple[spaces.BoundedSpace, list[Pair]]] = {
@@ -98,7 +98,7 @@ SPACES: dict[str, tuple[spaces.BoundedSpace, list[Pair]]] = {
 
 CHECKS: list[PrivacyCheck] = [
     *(
-        promise(f"theorem A.12 {name}", drawn(space, epsilon), epsilon, pairs)
+        promise(f"theorem A.12 {name}", make_votes(space, epsilon), epsilon, pairs)
         for epsilon in (0.5, 2.0)
         for name, (space, pairs) in SPACES.items()
     ),

@@ -28,7 +28,7 @@ from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor, learned
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.spaces import PublicPoints
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first, vanish
-from mechanisms.papers.bousquet2022.theorem4_10 import SINGLETONS, SemiPrivateLearner, drawn, equal_pair
+from mechanisms.papers.bousquet2022.theorem4_10 import SINGLETONS, SemiPrivateLearner, equal_pair, make_choice
 from mechanisms.papers.bousquet2022.theorem4_11 import UNLABELED, DrawnParts
 from mechanisms.papers.rows import Concealed, Fault
 from mechanisms.parts.records import require_features
@@ -193,7 +193,7 @@ def represent_records(data: Labeled, size: int, rng: np.random.Generator) -> np.
     """Take thresholds at the private features as representatives; the chosen threshold is released."""
     # Mass 0.274 on a threshold that was no candidate before: weight e^(-1/2) among e^(-1/2), 1, e^(-1/2).
     learner = SemiPrivateLearner(public=data.X)
-    return np.minimum(learner.representatives[drawn(learner)(data, size, rng), 0, 0], 9.0)
+    return np.minimum(learner.representatives[make_choice(learner)(data, size, rng), 0, 0], 9.0)
 
 
 def reuse_labeled(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -206,7 +206,7 @@ _PAIR = records_of([0.2, 0.6], [0, 1])
 _PAIRS = _PAIR, replace_first(_PAIR, 0.4)
 _TWICE = records_of(points_in_cubes(24, 24), [1, 0] * 24)
 _REUSED = _TWICE, replace_first(_TWICE, 1.5 * side_for(48, 1), 0)
-_DOUBLED = Concealed(drawn(SemiPrivateLearner(SINGLETONS, (0.35,), epsilon=1.0)))  # weights without the 1/2
+_DOUBLED = Concealed(make_choice(SemiPrivateLearner(SINGLETONS, (0.35,), epsilon=1.0)))  # weights without the 1/2
 
 _CONCEPTS = [
     fault("semi-private full epsilon", 0.970, _DOUBLED, equal_pair(0.35, 8), (0.5, 0.0), "Theorem 4.10", 200_000),

@@ -198,7 +198,7 @@ _SAID = "The mean squared distance from E(y | x) is at most an eighth of the squ
 def _called(name: str, learner: Any, stated: CubeMeanRegressor) -> EstimatorCheck:
     name, release = f"theorem 4.2 as called, CubeMeanRegressor {name}", CubeMeanRelease(stated, 2)
     where, claimed = "Theorem 4.2, exact constants", (stated.epsilon, stated.delta / 4)
-    return BOUSQUET.called(name, where, learner, Labeled(_ROWS, _TARGETS), claimed, release, budget=2_000)
+    return BOUSQUET.check_fits(name, where, learner, Labeled(_ROWS, _TARGETS), claimed, release, budget=2_000)
 
 
 @BOUSQUET.states("theorem 4.2 CubeMeanRegressor by default", sense="==")

@@ -37,7 +37,7 @@ CAPS = {
 
 
 @lru_cache(maxsize=32)
-def named(name: str) -> Distribution:
+def find_law(name: str) -> Distribution:
     """Return a distribution of the zoo, built once."""
     return ZOO[name]()
 
@@ -53,13 +53,13 @@ class CubeProblem:
     @property
     def grid(self) -> UnitGrid:
         """The cubes."""
-        dim = named(self.name).dim
+        dim = find_law(self.name).dim
         return UnitGrid(dim, self.side or side_for(self.n, dim))
 
     @cached_property
     def cells(self) -> counted.Cells:
         """Masses and costs of the cubes."""
-        return counted.Cells.over_boxes(named(self.name), *self.grid.boxes())
+        return counted.Cells.over_boxes(find_law(self.name), *self.grid.boxes())
 
     def excess(self, epsilon: float) -> float:
         """Return the exact mean excess risk of the private classifier."""
@@ -95,7 +95,7 @@ class CubeProblem:
 
     def _sub_cubes(self, parts: int) -> tuple[FloatArray, FloatArray]:
         """Return the mean of eta on, and the mass of, every sub-cube, shape (places in a cube, cubes)."""
-        law, low = named(self.name), self.grid.boxes()[0]
+        law, low = find_law(self.name), self.grid.boxes()[0]
         pieces = [counted.Cells.over_boxes(law, *box) for box in cut_boxes(low, low + self.grid.side, parts, law.dim)]
         return np.stack([piece.share for piece in pieces]), np.stack([piece.mass for piece in pieces])
 
@@ -128,12 +128,12 @@ def _de_moivre(counts: FloatArray, m: float) -> FloatArray:
 
 def cube_risk(name: str, epsilon: float, n: int) -> float:
     """Return the exact mean risk of the private cube classifier."""
-    return named(name).bayes_risk + CubeProblem(name, n).excess(epsilon)
+    return find_law(name).bayes_risk + CubeProblem(name, n).excess(epsilon)
 
 
 def certified_risk(name: str, epsilon: float, n: int) -> float:
     """Return the bound on it that holds at every n."""
-    return named(name).bayes_risk + CubeProblem(name, n).certified_excess(epsilon)
+    return find_law(name).bayes_risk + CubeProblem(name, n).certified_excess(epsilon)
 
 
 def line_risk(epsilon: float, reach: float, n: int) -> float:
@@ -278,7 +278,11 @@ def regression_losses(name: str, n: int, replicates: int, rng: np.random.Generat
 def consistency_check(name: str, epsilon: float, cap: float) -> ConsistencyCheck:
     """Return the check that the excess tends to 0, and stays below the bound that holds at every n."""
     risk, bound = partial(cube_risk, name, epsilon), partial(certified_risk, name, epsilon)
-    settings: dict[str, Any] = {"evaluator": risk, "finite_bounds": bound, "bayes_risk": named(name).bayes_risk}
+    settings: dict[str, Any] = {
+        "evaluator": risk,
+        "finite_bounds": bound,
+        "bayes_risk": find_law(name).bayes_risk,
+    }
     return vanish(f"theorem 3.2 {name} eps={epsilon:g} n={SIZES[-1]:g}", _BOUND, cap, _EXCESS, sizes=SIZES, **settings)
 
 

@@ -134,7 +134,7 @@ class SemiPrivateLearner(Classifier):
         return self.concepts.labels(concept[None], require_features(X, self.concepts.dim))[0].astype(np.int8)
 
 
-def drawn(learner: SemiPrivateLearner) -> ExponentialMechanism:
+def make_choice(learner: SemiPrivateLearner) -> ExponentialMechanism:
     """Return the choice of a representative, by its number, as a mechanism; `fit` calls the same function."""
 
     def count_mistakes(dataset: Labeled, numbers: tuple[int, ...]) -> np.ndarray:
@@ -252,7 +252,7 @@ def _private(epsilon: float) -> list[PrivacyCheck]:
     ]
     return [
         tables.promise(
-            f"theorem 4.10 {concepts.name}", drawn(SemiPrivateLearner(concepts, public, epsilon)), epsilon, pairs
+            f"theorem 4.10 {concepts.name}", make_choice(SemiPrivateLearner(concepts, public, epsilon)), epsilon, pairs
         )
         for concepts, public, pairs in settings
     ]
@@ -265,7 +265,7 @@ def index_of(learner: SemiPrivateLearner) -> int:
 
 def _called() -> PrivacyCheck:
     fits = Released(partial(SemiPrivateLearner, QUADRANTS, PLANE, 0.5), index_of, SemiPrivateLearner.set_release)
-    law = drawn(SemiPrivateLearner(QUADRANTS, PLANE, 0.5)).law
+    law = make_choice(SemiPrivateLearner(QUADRANTS, PLANE, 0.5)).law
     pairs = tables.in_orders(equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), equal_pair(PLANE[2], 6), move_pair(2))
     return tables.promise_fits("theorem 4.10 as called, SemiPrivateLearner", fits, law, 0.5, pairs, 0.0)
 

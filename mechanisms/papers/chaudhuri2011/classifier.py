@@ -187,7 +187,7 @@ def _audit(name: str, learner: CoverClassifier, records: Labeled, theorem: str, 
     budget = 3_600 if name == "defaults" else 2_000  # a cover of 575 half-planes, and small ones
     name, release = f"{type(learner).__name__} {name}", CoverRelease(stated or learner, records.X.shape[1])
     settings = {"relation": relation, "public": ("classes",), "budget": budget}
-    return CHAUDHURI.called(name, f"Theorem {theorem}", learner, records, learner.epsilon, release, **settings)
+    return CHAUDHURI.check_fits(name, f"Theorem {theorem}", learner, records, learner.epsilon, release, **settings)
 
 
 _STATED = CoverClassifier(1.0, 0.2, (-3.0, 3.0), 2, [0, 1], None, "half-planes", False)

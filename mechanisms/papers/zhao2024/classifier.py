@@ -185,7 +185,7 @@ def _audit(name: str, learner: LabelPrivateClassifier, records: Labeled, stated:
     release = LabelRelease(stated or learner, records.X.shape[1])
     settings = {"relation": LabelFlip(), "public": ("classes",), "budget": 1_000}
     name = f"{type(learner).__name__} {name}"
-    return ZHAO.called(name, "", learner, records, learner.epsilon, release, **settings)
+    return ZHAO.check_fits(name, "", learner, records, learner.epsilon, release, **settings)
 
 
 @ZHAO.states("learners by default", "section 4", "==")

@@ -46,7 +46,7 @@ def test_no_more_bytes_are_kept_than_are_asked_for():
         line = ProcessLine(raw, most=4)
         other.write(b"123456")
         assert line.fill()
-        assert line.kept == b"1234"
+        assert line.rest == b"1234"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -120,7 +120,7 @@ def test_reused_noise_fails(name):
     mechanism, kind = FAULTS[name]
     result = check_randomness(mechanism, DATA, budget=2_048)
     assert result.verdict is Verdict.FAIL
-    assert f"p-value, {kind}" in {part.quantity for part in result.found}
+    assert f"p-value, {kind}" in {part.quantity for part in result.bounds}
     assert "error probability 0.05" in result.reason
     assert "error probability together 1e-06" in result.reason
     assert result.evidence.samples <= 2_048
@@ -130,7 +130,7 @@ def test_reused_noise_fails(name):
 @pytest.mark.parametrize("discrete", [False, True])
 def test_noise_that_workers_share_fails(discrete):
     result = check_randomness(OwnGenerator(discrete), DATA, significance=STRICT)
-    assert [part.quantity for part in result.found] == ["p-value, same noise in workers"]
+    assert [part.quantity for part in result.bounds] == ["p-value, same noise in workers"]
     assert result.verdict is Verdict.FAIL
 
 

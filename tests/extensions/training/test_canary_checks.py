@@ -121,7 +121,7 @@ def test_guesses_that_are_given_are_made():
     (look,) = result.evidence.guessed
     assert look.guesses == 80
     assert look.share == 1.0
-    assert any("1e-06" in part.quantity for part in result.found)
+    assert any("1e-06" in part.quantity for part in result.bounds)
 
 
 test_refusals = refused([

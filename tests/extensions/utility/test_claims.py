@@ -135,7 +135,7 @@ def test_decided_before_the_budget_is_spent(failing, beta, verdict):
     result = audit.check_guarantee(holding(failing), beta, significance=LEVEL, budget=20_000, seed=3)
     assert (result.verdict, result.uses, result.basis) == (verdict, "simulation", "outputs")
     assert result.samples < 20_000
-    lower, upper = result.found[0].lower, result.found[0].upper
+    lower, upper = result.bounds[0].lower, result.bounds[0].upper
     assert lower <= failing <= upper
 
 

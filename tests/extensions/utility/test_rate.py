@@ -281,7 +281,7 @@ def test_a_claim_throughout_is_refuted_between_two_sizes_where_the_whole_grid_ke
         significance=1e-8,
         seed=1,
     )
-    exponent = found.found[0]
+    exponent = found.bounds[0]
     assert 0.4 < exponent.lower < exponent.upper < 0.6
     assert found.verdict is verdict
     assert "between neighboring sizes in [" in found.reason

@@ -24,7 +24,7 @@ from mechanisms.papers.bousquet2022.appendix import CAUCHY_CELLS, PAIRED_CELLS, 
 from mechanisms.papers.bousquet2022.cells import Cells, draw_votes, mean_excess
 from mechanisms.papers.bousquet2022.grids import CubeTable, hash_rows, keys_of, side_for
 from mechanisms.papers.bousquet2022.regression import conditional_mean
-from mechanisms.papers.bousquet2022.section3 import CubeProblem, named
+from mechanisms.papers.bousquet2022.section3 import CubeProblem, find_law
 from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors
 from mechanisms.papers.bousquet2022.spaces import (
     SQUARE,
@@ -220,7 +220,9 @@ def test_a_concept_is_chosen_by_its_mistakes():
     learners = [SemiPrivateLearner(THRESHOLDS, (0.2, 0.5, 0.8), 1.0, random_state=seed) for seed in range(2_000)]
     chosen = np.array([theorem4_10.index_of(learner.fit(rows, marks)) for learner in learners])
     for epsilon, right in ((1.0, True), (0.5, False), (2.0, False)):
-        law = theorem4_10.drawn(SemiPrivateLearner(THRESHOLDS, (0.2, 0.5, 0.8), epsilon)).law(Labeled(rows, marks))
+        law = theorem4_10.make_choice(SemiPrivateLearner(THRESHOLDS, (0.2, 0.5, 0.8), epsilon)).law(
+            Labeled(rows, marks)
+        )
         assert (law.fit_pvalue(chosen, np.random.default_rng(0)) > LEVEL) == right
 
 
@@ -296,7 +298,7 @@ def agree(literal, drawn, wrong=None):
 @pytest.mark.false_alarm(1e-9)
 @pytest.mark.parametrize("name", ["smooth", "octants"])
 def test_excess_of_cubes(name):
-    n, epsilon, law, cells = 200, 0.5, named(name), CubeProblem(name, 200).cells
+    n, epsilon, law, cells = 200, 0.5, find_law(name), CubeProblem(name, 200).cells
     literal = []
     for index in range(500):
         data = law.sample(n, np.random.default_rng((3, index)))

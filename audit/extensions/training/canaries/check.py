@@ -204,7 +204,7 @@ class CanaryResult(Result):
     evidence: CanaryEvidence
 
     def _bounds(self, start: str) -> list[float]:
-        return [part.lower for part in self.found if part.quantity.startswith(start)] or [0.0]
+        return [part.lower for part in self.bounds if part.quantity.startswith(start)] or [0.0]
 
     @property
     def epsilon_lower_bound(self) -> float:

@@ -54,13 +54,13 @@ def test_intervals_are_those_of_the_counts(level):
     evidence, result = recorded().evidence(), checked(recorded(), significance=level, confirmation=None)
     included, trials = evidence.batches.included, RECORDS * STEPS
     assert "not checked: whether the gradient of a record depends on the others" in checked(recorded()).reason
-    told = {part.quantity: (part.lower, part.upper) for part in result.found}
+    told = {part.quantity: (part.lower, part.upper) for part in result.bounds}
     exact = proportion_confint(included, trials, level / TESTS, method="beta")
     assert told["sampling rate"] == pytest.approx(exact, rel=1e-9)
     assert told["epsilon by the accountant, of the claim"] == (result.evidence.epsilon,) * 2
     claim = TrainingClaim(sampling="fixed", batch=40, noise_multiplier=NOISE, steps=STEPS, clip=1.0, divisor=40.0)
     fixed = checked(recorded(claim=claim, sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
-    assert "sampling rate" not in {part.quantity for part in fixed.found}
+    assert "sampling rate" not in {part.quantity for part in fixed.bounds}
 
 
 def test_other_kinds_of_sampling():

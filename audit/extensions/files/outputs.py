@@ -21,7 +21,7 @@ _REPEATED, _ALMOST_ALL = 0.01, 0.999  # share of long numbers that repeat; of ne
 
 
 @dataclass(frozen=True, repr=False)
-class Drawn:
+class DrawnOutputs:
     """The outputs of one side, in the order in which they were drawn."""
 
     outputs: Any
@@ -44,7 +44,7 @@ class Drawn:
     def __len__(self) -> int:
         return len(self.outputs)
 
-    def __deepcopy__(self, memo: Any) -> Drawn:
+    def __deepcopy__(self, memo: Any) -> DrawnOutputs:
         return self  # never changed, and as long as the file
 
     def __reduce__(self) -> Any:
@@ -60,13 +60,13 @@ class Handout:
     uses = DRAWN_BEFORE
     own_randomness = True  # the same seed does not give the same outputs again
 
-    def __init__(self, sides: Sequence[Drawn], seed: int) -> None:
+    def __init__(self, sides: Sequence[DrawnOutputs], seed: int) -> None:
         seeds = np.random.SeedSequence(seed).spawn(len(sides))
         orders = [np.random.default_rng(s).permutation(len(side)) for side, s in zip(sides, seeds, strict=True)]
         self._order = {id(side): order for side, order in zip(sides, orders, strict=True)}
         self._next = {id(side): 0 for side in sides}
 
-    def __call__(self, dataset: Drawn, size: int, rng: np.random.Generator) -> Any:
+    def __call__(self, dataset: DrawnOutputs, size: int, rng: np.random.Generator) -> Any:
         start = self._next[id(dataset)]
         places = self._order[id(dataset)][start : start + size]
         if len(places) < size:
@@ -137,7 +137,7 @@ def check_outputs(
     >>> print(result.verdict)
     FAIL
     """
-    sides = Drawn(_read_outputs(left, "left"), "left"), Drawn(_read_outputs(right, "right"), "right")
+    sides = DrawnOutputs(_read_outputs(left, "left"), "left"), DrawnOutputs(_read_outputs(right, "right"), "right")
     check, budget = make_check(*sides, claim, tolerance, expected, name or "outputs", seed)
     spent = {"significance": significance, "confirmation": confirmation}
     found: PrivacyResult = run_alone(check, budget=budget, **spent, seed=seed, workers=0)
@@ -157,8 +157,9 @@ def _read_outputs(outputs: Any, name: str) -> Any:
 
 
 def make_check(
-    left: Drawn, right: Drawn, claim: claims.Claim, tolerance: float | None, expected: Verdict, name: str, seed: int
-) -> tuple[PrivacyCheck, int]:
+    left: DrawnOutputs, right: DrawnOutputs, claim: claims.Claim, tolerance: float | None, expected: Verdict, name: str,
+    seed: int,
+) -> tuple[PrivacyCheck, int]:  # fmt: skip
     """Return the check of two lists of outputs, and the outputs of each that it may use."""
     claims.require_claim(claim)
     for side in (left, right):
@@ -176,7 +177,7 @@ def make_check(
     return check, int(fewest - 6 * math.sqrt(fewest) - 64 - apart)  # the coins decide how many of each side are used
 
 
-def require_independent(side: Drawn) -> None:
+def require_independent(side: DrawnOutputs) -> None:
     """Raise for a list of numbers that no independent runs give: sorted, or with outputs that were drawn again."""
     if not side.is_floating:
         return
@@ -188,7 +189,7 @@ def require_independent(side: Drawn) -> None:
     require_unrepeated(columns[0], side.source)
 
 
-def require_apart(left: Drawn, right: Drawn) -> None:
+def require_apart(left: DrawnOutputs, right: DrawnOutputs) -> None:
     """Raise where both sides are one list, or hold the same long numbers: independent runs give neither."""
     both = f"{left.source} and {right.source}"
     if left.digest == right.digest and len(set(map(repr, left.outputs))) > 1:
