@@ -14,6 +14,7 @@ from scipy import stats
 
 from audit import TrainingClaim, training
 from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
+from audit.extensions.training.runs import check
 from audit.extensions.training.runs import epsilon as accounting
 from audit.extensions.training.runs.batches import (
     BatchEvidence,
@@ -22,7 +23,6 @@ from audit.extensions.training.runs.batches import (
     batch_findings,
     central_sizes,
 )
-from audit.extensions.training.runs.check import findings
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions, release_findings
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue, normal_pvalue
 from audit.extensions.training.runs.noise import _closest, _predict, _ties, cosine_tail, normal_score, ties_pvalue
@@ -30,10 +30,15 @@ from audit.laws import GaussianLoss
 from tests.extensions.training.runs.loops import CLAIM, NOISE, RATE, RECORDS, STEPS, recorded
 
 
-def test_every_test_has_its_share():
+@pytest.mark.parametrize(("part_of_share", "verdict"), [(1.01, "PASS"), (0.99, "FAIL")])
+def test_every_test_has_its_share(monkeypatch, part_of_share, verdict):
     """No run is judged by more tests than share its error probability."""
-    counted = [found.part for found in findings(CLAIM, recorded().evidence())]
-    assert len(counted) == len(set(counted)) == TESTS
+    evidence, terms = recorded().evidence(), check.TrainingTerms(CLAIM, tolerance=1.0, unchecked=tuple(check.PARTS))
+    counted = list(check.findings(CLAIM, evidence))
+    assert len(counted) == len({found.part for found in counted}) == TESTS
+    only = counted[0]._replace(pvalue=part_of_share * 0.05 / TESTS)
+    monkeypatch.setattr(check, "findings", lambda *given: [only])
+    assert check.decide(terms, evidence, 0.05).verdict == verdict
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.3, 0.5])
