@@ -82,6 +82,12 @@ def test_the_cover_follows_from_public_numbers():
     assert cover_accuracy(426, 2.0, line) < between < cover_accuracy(426, 1.8, plane)
     assert CoverClassifier(100.0, projection=1, random_state=0).fit(X, MARKS).learner_.algorithm.accuracy == 0.1
     assert CoverClassifier(accuracy=0.3, random_state=0).fit(X, MARKS).learner_.algorithm.accuracy == 0.3
+    every = [
+        CoverClassifier(accuracy=0.3, realizable=a)._algorithm(np.zeros((n, 3)))
+        for a in (False, True)
+        for n in (1, 10**6)
+    ]
+    assert {len(algorithm.cover(np.zeros(10**6))) for algorithm in every} == {len(plane.packing_cover(0.3 / 4))}
 
 
 @pytest.mark.filterwarnings("ignore:the teachers labeled")

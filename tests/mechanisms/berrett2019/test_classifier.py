@@ -133,6 +133,11 @@ def test_a_user_costs_epsilon_at_most_and_no_bound_is_claimed_from_below():
     for point in ((0.1, 0.1), (0.9, 0.9), (0.5, 0.5), (0.2, 0.7)):
         others = [HalvesLaw.of(np.vstack([[point], POINTS[1:]]), np.r_[y, LABELS[1:]], 2.0, 0.5) for y in (0, 1)]
         found += [law.loss_against(other) for other in others]
+        for other, loss in zip(others, found[-2:], strict=True):  # half 2, or half 1 at 5 noises against 2 * 4
+            bits, labeled = (
+                np.abs(other.hits[0] * b - law.hits[0] * a).sum() for a, b in ((1, 1), (law.labels[0], other.labels[0]))
+            )
+            assert loss.most == pytest.approx(max(labeled, 5 / 8 * bits) / law.scale)
     assert 0.5 <= max(loss.epsilon(0.0) for loss in found) <= 2.0 * (1 + 1e-9)
     assert {loss.epsilon_lower_bound(0.0) for loss in found} == {0.0}
     worst = max(found, key=lambda loss: loss.most)

@@ -7,6 +7,7 @@ hold; each of 30 is refuted with probability 1e-8 at most, at a budget of 500 co
 import pickle
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,18 @@ from audit import Verdict, run
 from mechanisms.faults.interactive import CHECKS as FAULTS
 from mechanisms.faults.interactive import TWINS, ClosedChildGoesOn, RefundsTheLast, SharedCache
 from mechanisms.faults.truths import TRUTHS
-from mechanisms.interactive import LENGTH, Cached, Closing, Session, SparseVector, Tickets, TreeCounter, event_at
+from mechanisms.interactive import (
+    LENGTH,
+    Cached,
+    Careful,
+    Closing,
+    Odometer,
+    Session,
+    SparseVector,
+    Tickets,
+    TreeCounter,
+    event_at,
+)
 from mechanisms.parts.sparse_vector import Noise
 from tests.offenders import for_each
 
@@ -59,6 +71,17 @@ def test_a_budget_is_exact():
     assert session.spent == Fraction(1)
     with pytest.raises(PermissionError, match="the budget is spent"):
         session.ask(0, 0.1)
+
+
+@pytest.mark.parametrize("kind", [Session, Odometer, Closing, Cached, Tickets, Careful])
+@pytest.mark.parametrize(
+    "cost", [0.1, "0.1", np.float64(0.1), np.float32(0.1), Decimal("0.1"), Fraction(1, 10)], ids=repr
+)
+def test_a_child_is_of_its_parents_kind_and_has_what_its_cost_says(kind, cost):
+    parent = kind([0.0], np.random.default_rng(0))
+    child = parent.child(cost)
+    assert type(child) is kind
+    assert (parent.spent, child.spent, child.limit) == (Fraction(1, 10), 0, Fraction(1, 10))
 
 
 def test_a_cache_answers_the_same_query_the_same():
