@@ -298,7 +298,7 @@ def replay_command(directory: Path) -> int:
     if problems := list_problems(certificate):
         return print_contradictions(problems, "the certificate contradicts its evidence in {} places")
     judged = len(certificate["checks"]) - len(list_unverified_checks(certificate))
-    click.echo(f"{certificate['verdict']}: {judged} verdicts follow from the evidence")
+    click.echo(f"{certificate['verdict']}: {count_of(judged, 'verdict')} computed anew from the evidence")
     return print_unverified_checks(certificate) or Verdict(certificate["verdict"]).exit_status
 
 
@@ -338,7 +338,9 @@ def print_unverified_checks(*certificates: Any) -> int:
 
     lines = [line for certificate in certificates for line in list_unverified_checks(certificate)]
     click.echo("".join(f"{printable(line)}\n" for line in dict.fromkeys(lines)), nl=False)
-    return _print_error(f"{len(lines)} checks are not verified: install the extension", UNVERIFIED) if lines else 0
+    return (
+        _print_error(f"{count_of(len(lines), 'check')} not verified: install the extension", UNVERIFIED) if lines else 0
+    )
 
 
 def print_contradictions(lines: Sequence[str], summary: str) -> int:

@@ -28,6 +28,7 @@ from audit.certificate.document import (
 from audit.certificate.summary import count_subjects
 from audit.errors import InvalidCertificate
 from audit.records.plain import list_fields
+from audit.text import count_of
 from audit.verdict import AnyResult, Verdict
 
 _ROUNDED = 1e-9  # relative, of shares of an error probability
@@ -147,7 +148,7 @@ def list_notes(certificate: Certificate) -> Iterator[str]:
     """Yield the limits that a reader should know before the verdict."""
     unusual = [check["name"] for check in certificate["checks"] if check["expected"] != "PASS"]
     if unusual:
-        yield f"note: {len(unusual)} checks are not expected to PASS: {', '.join(unusual[:_MOST])}"
+        yield f"note: {count_of(len(unusual), 'check')} not expected to PASS: {', '.join(unusual[:_MOST])}"
     if (unspent := certificate["plan"]["unspent"]) > 0:
         yield f"note: {unspent:.4g} of the significance was planned for tests that are not listed"
 

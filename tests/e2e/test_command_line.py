@@ -75,7 +75,7 @@ def test_exit_status_follows_the_worst_verdict(dp_audit, tmp_path, checks, statu
     assert certificate["checks"][0]["name"] in done.stdout
     again = dp_audit(tmp_path, "replay", "r")
     assert again.returncode == status
-    assert "follow from the evidence" in again.stdout
+    assert "computed anew from the evidence" in again.stdout
     assert certificate["verdict"] in dp_audit(tmp_path, "report", "r").stdout
 
 

@@ -106,7 +106,10 @@ class SequentialGame(Way):
             trained_on=self.outcome.steps,  # it learns from all of them
             is_general=self.general,
             unresolvable=unresolvable,
-            scope=("events were learned while it was played, and no violations were planted",),
+            scope=(
+                "numbers were read as real ones",
+                "events were learned while it was played, and no violations planted",
+            ),
         )
 
     def _resolution(self, case: Case, point: claims.Point) -> float:

@@ -51,6 +51,7 @@ def test_verdicts(report):
     assert refuted.epsilon_lower_bound >= 0.5
     assert (resolved.verdict, resolved.evidence.by(SequentialGame).outcome.stopped) == (Verdict.PASS, "resolved")
     assert resolved.samples < 120_000
+    assert "numbers were read as real ones" in resolved.scope
     assert stateful.verdict is Verdict.INCONCLUSIVE
     assert "earlier calls" in stateful.reason
     assert (short.verdict, short.evidence.by(SequentialGame).outcome.stopped) == (Verdict.INCONCLUSIVE, "budget")
