@@ -117,6 +117,8 @@ class Copy:
                 return ENDLESS if self.run_tests(mutant.before, mutant, *left)[0] is not None else None
             if mutant.tests and not failing and status == pytest.ExitCode.NO_TESTS_COLLECTED:
                 raise SystemExit(f"{mutant.name}: {' '.join(selection)} selects no test")
+            if status == pytest.ExitCode.INTERNAL_ERROR and self.run_tests(mutant.before, mutant, *left)[0] == 0:
+                return "pytest itself"
             if not failed or failed[0] in failing:
                 return None
             alone = failed if "::" in failed[0] else (*failed, "--collect-only")  # a file that cannot be imported
