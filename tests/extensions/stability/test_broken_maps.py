@@ -8,12 +8,14 @@ import itertools
 import math
 import operator
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 from audit import PerPartition, Verdict, check_stability, columns, numbers
+from audit.extensions.stability.search import _repartition
 
 INTEGERS = columns(numbers(0, 10, integers=True), max_size=64)
 FLOATS = columns(numbers(0.0, 10.0))
@@ -96,6 +98,12 @@ def test_correct_maps_are_not_refuted(name):
     assert result.verdict is not Verdict.FAIL, str(result)
     assert name == "raises on both sides" or result.verdict is Verdict.PASS
     assert result.evidence.samples >= 600
+
+
+@pytest.mark.parametrize(("edit", "kept"), [("remove", {"b"}), ("replace", {"a", "b"})])
+def test_a_whole_partition_is_dropped_where_any_change_of_it_counts_as_one(edit, kept):
+    plan = SimpleNamespace(dataset={"a": [1], "b": [2]}, donor={})
+    assert set(_repartition(plan, PerPartition("discrete"), ((edit, 0, 0),), False)) == kept
 
 
 def test_a_pair_is_shrunk():

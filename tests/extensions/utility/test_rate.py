@@ -10,6 +10,7 @@ import audit
 from audit import Verdict
 from audit.errors import InvalidArgument
 from audit.extensions.utility.means import LogGrid
+from audit.extensions.utility.pictures import _slopes
 from audit.extensions.utility.rate_judge import RateTerms, SimulatedFit
 from tests.offenders import refused
 
@@ -285,3 +286,9 @@ def test_a_claim_throughout_is_refuted_between_two_sizes_where_the_whole_grid_ke
     assert 0.4 < exponent.lower < exponent.upper < 0.6
     assert found.verdict is verdict
     assert "between neighboring sizes in [" in found.reason
+
+
+def test_the_claimed_slope_goes_through_the_middle_of_the_measured_values():
+    record, points = {"found": [], "claim": {"terms": {"exponent": 0.5}}}, [(4, 10.0), (100, 2.0)]
+    ((_, _, line),) = _slopes(record, [4, 100], [(n, mean, (mean, mean)) for n, mean in points])
+    np.testing.assert_allclose(line, points)
