@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cluster_subjects import Marking, check, dies, judged, laplace, marks
-from plain_calls import divide, end, raise_what_cannot_travel, write_own_number
+from plain_calls import divide, end, print_and_call, raise_what_cannot_travel, write_own_number
 
 import audit
 from audit import runner as suite
@@ -80,6 +80,16 @@ def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
     os.kill(supervisor, 9)  # between two calls: no fault of the next one
     time.sleep(0.2)
     assert pool.call(os.getpid, timeout=60) != before
+
+
+def test_what_a_call_prints_is_heard_whatever_becomes_of_it(pool):
+    heard = []
+    assert pool.call(print_and_call, divide, 6, 3, timeout=60, hear=heard.append) == 2
+    ends = {ZeroDivisionError: (divide, 6, 0), ChildProcessError: (end,), TimeoutError: (time.sleep, 1e6)}
+    for error, call in ends.items():
+        with pytest.raises(error):
+            pool.call(print_and_call, *call, timeout=5 if error is TimeoutError else 60, hear=heard.append)
+    assert heard == ["said\n"] * 4
 
 
 def test_closing_a_pool_ends_the_calls_under_way(tmp_path):
