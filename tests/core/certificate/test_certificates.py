@@ -23,6 +23,7 @@ from rich.console import Console
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.auditor import summarize
+from audit.certificate import terminal
 from audit.certificate.document import (
     _read_git,
     find_lacking,
@@ -431,6 +432,17 @@ def test_long_names_leave_room_for_the_counts_of_the_progress():
             progress.show_start(SimpleNamespace(name=f"{number}: " + 60 * "x"))
     last = out.getvalue().split("\n")[-2].rpartition("\r")[2]  # the last drawing, which is wiped at the end
     assert all(part in last for part in ("0/709", "0 drawn", "0: xxx"))
+
+
+def test_the_time_left_is_that_of_the_checks_of_this_run(monkeypatch):
+    """Five of ten were done before, and one more took a minute: so will each of the other four."""
+    out, now = io.StringIO(), [0.0]
+    monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    progress = LiveProgress(10, done=5, console=Console(file=out, width=200))
+    now[0] = 60.0
+    result = {"name": "x", "samples": 1_234, "met": False, "verdict": "FAIL", "record": lambda: {"reason": "so"}}
+    progress.show_result(SimpleNamespace(**result))
+    assert out.getvalue() == "6 of 10 checks, 1,234 drawn, about 240 s left; x: FAIL, so\n"
 
 
 def test_ordinary_text_stays_as_it_is():

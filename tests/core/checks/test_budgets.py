@@ -182,6 +182,14 @@ def test_whose_time_it_was_is_said():
         assert reason.endswith(f"set timeout={enough:g}"), reason
 
 
+def test_drawing_elsewhere_is_a_call_from_begin_to_end():
+    """Whatever was called or drawn within it, here, is not counted again."""
+    with limit_time(None):
+        with Drawing(8, is_elsewhere=True) as now, Drawing(4):
+            now.called += 1_000.0
+        assert (now.called < 1_000.0, now.outputs) == (True, 8)
+
+
 def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
     with limit_time(0.1):
         time.sleep(0.2)  # no drawing: nothing is raised

@@ -215,7 +215,7 @@ CURVES = [
 ]
 RELATIONS = [
     Substitution(), AddRemove(), LabelFlip(), Local(), Group(3), Group(2, AddRemove()),
-    Distance("l2", 0.1), Distance("linf", 3), Distance("l1", 1e-7),
+    Distance("l2", 0.1), Distance("linf", 3), Distance("l1", 1e-7), Distance("l1", 1 / 3),
 ]  # fmt: skip
 
 

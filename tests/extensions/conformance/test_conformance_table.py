@@ -15,7 +15,7 @@ import pytest
 
 from audit.claims import PrivacyClaim
 from audit.errors import InvalidArgument, UnknownTarget
-from audit.extensions.conformance import Library, Parameters, conform
+from audit.extensions.conformance import Library, Parameters, conform, running
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.cells import Cell, LawfulCall, cells_of, probe
 from audit.extensions.conformance.command import conformance_command
@@ -221,6 +221,32 @@ def test_a_cell_counts_all_of_its_parts_and_shows_the_coarsest():
 
     found = find(partly, case="epsilon 1, 2, 3", outputs=8_000)
     assert "1 of 3 settings are refused or raise" in found.reason
+
+
+def test_all_parts_of_all_cells_share_one_level(monkeypatch):
+    """Four settings in two cells: an error of any of them is as rare as that of one check."""
+    given, check = [], running.run_check
+
+    def checked(one, allowance, *more):
+        given.append(allowance)
+        return check(one, allowance, *more)
+
+    monkeypatch.setattr(running, "run_check", checked)
+    conform(
+        counting(), queries=["count"], cases=["epsilon 1, 2, 3", "ordinary"], workers=0, draws=50, confirmation=RARE
+    )
+    assert len(given) == 4
+    assert math.fsum(each.significance for each in given) == pytest.approx(running.SUSPECTED)
+    assert math.fsum(each.confirmation for each in given) == pytest.approx(RARE)
+
+
+def test_a_slow_library_limits_the_draws():
+    library = Library("slow", relation="add/remove", draws=50)
+    library.query("count")(counts)
+    library.query("sum", draws=20)(counts)
+    for query, most in (("count", 50), ("sum", 20)):
+        (part,) = Cell(library, query, "ordinary").parts()
+        assert [part.check("any", draws).budget for draws in (5_000, 10)] == [most, 10]
 
 
 def test_a_value_that_moves_more_than_its_noise_is_scaled_for_fails_without_an_output_that_shows_it():
