@@ -16,10 +16,12 @@ from audit import Distance, PrivacyClaim, Verdict
 from audit.events import violations
 from audit.events.candidates import TestDesign
 from audit.events.violations import PLANTED, REQUIRED, event_size, plant, scan, tails, training_for
+from audit.evidence import guess_game
 from audit.outputs.encode import OutputForm, Outputs
 from audit.scorers import Training
 from audit.scorers.base import Layout
 from audit.scorers.intervals import SortedColumn
+from tests.core.mechanisms import PAIR, laplace
 
 SIZE, RUNS = 8_000, 100_000
 CLAIMED = TestDesign(1.0, 0.0, SIZE, RUNS, 0.01)
@@ -34,6 +36,22 @@ def plants_of(left, right, values=None, test=CLAIMED):
 
 def noise(kind, width, seed=0):
     return getattr(np.random.default_rng(seed), kind)(size=(2, SIZE, width))
+
+
+def test_plants_are_described_at_the_level_at_which_they_were_planted(monkeypatch):
+    """It is that of the scan, which is a part of the level of the game."""
+    planted, described = set(), set()
+
+    def plant_at(scanned, form, test, seed):
+        planted.add(test.level)
+        return plant(scanned, form, test, seed)
+
+    monkeypatch.setattr(guess_game, "plant", plant_at)
+    monkeypatch.setattr(violations.Plants, "scope", lambda plants, test: described.add(test.level) or ())
+    result = audit.check_privacy(laplace, PrivacyClaim(1.0), [PAIR], budget=20_000, workers=0, method="fixed")
+    assert result.evidence.game is not None
+    assert len(planted) == 1
+    assert described == planted
 
 
 def test_an_interval_at_the_end_is_one_of_the_outputs():

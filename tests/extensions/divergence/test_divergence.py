@@ -12,7 +12,7 @@ from audit import AddRemove, RenyiClaim, Verdict, ZeroConcentratedClaim
 from audit.certificate.verify import list_problems, replay
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.evidence.base import PrivacyTerms
-from audit.extensions.divergence.evidence import DivergenceTest, _split, renyi_lower_bound
+from audit.extensions.divergence.evidence import DivergenceTest, _divide_runs, _split, renyi_lower_bound
 from audit.statistics import bounds
 from audit.statistics.independence import CallStatistics, SideCalls
 
@@ -93,6 +93,14 @@ def test_noise_that_keeps_a_claim_exactly_passes_within_two_million_outputs(clai
     result = audit.check_privacy(noisy_count(0.5), claim, PAIRS, method="fixed")
     assert result.verdict is Verdict.PASS, result.reason
     assert result.samples <= 2_000_000
+
+
+@pytest.mark.parametrize(("drawn", "runs"), [(600, 1_000), (1_000, 1_000), (200, 1_800), (0, 500)])
+def test_runs_that_choose_and_those_that_test_are_within_the_budget(drawn, runs):
+    session = SimpleNamespace(allowance=SimpleNamespace(budget=1_000), samples=drawn)
+    few, rest = _divide_runs(session, runs)
+    assert min(few, rest) >= runs // 4
+    assert drawn + few + rest <= 2_000
 
 
 def test_outputs_that_choose_no_test_are_part_of_the_budget():

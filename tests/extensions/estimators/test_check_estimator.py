@@ -23,7 +23,7 @@ from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream, entropy_from
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.fits import Fits, dump_plainly
-from audit.extensions.estimators.properties import Property, _find_seeds
+from audit.extensions.estimators.properties import PropertiesReader, Property, _find_seeds
 
 pytest.importorskip("sklearn")
 
@@ -283,6 +283,28 @@ class Restated(CubeVoteClassifier):
     @property
     def privacy_spent_(self):
         return self.epsilon, 0.0
+
+
+class StatesParameters(BaseEstimator):
+    """States some of its parameters as they are now, and the others as they were when it was fitted."""
+
+    def __init__(self, follows=(), epsilon=1.0, delta=1e-3):
+        self.follows, self.epsilon, self.delta = follows, epsilon, delta
+
+    def fit(self, X, y):
+        self.fitted_ = {"epsilon": self.epsilon, "delta": self.delta}
+        return self
+
+    @property
+    def privacy_spent_(self):
+        return tuple(getattr(self, name) if name in self.follows else fitted for name, fitted in self.fitted_.items())
+
+
+@pytest.mark.parametrize(("follows", "outcome"), [((), "kept"), (("epsilon",), "broken"), (("delta",), "broken")])
+def test_no_statement_follows_a_parameter_after_the_fit(follows, outcome):
+    fits = Fits(StatesParameters(follows), X[:2])
+    reader = PropertiesReader(fits, audit.Labeled(X, Y), audit.Substitution(), np.random.default_rng(0))
+    assert reader._test_statement()[0] == outcome
 
 
 def test_a_budget_that_follows_a_parameter_and_does_not_add_up_fails():

@@ -14,7 +14,7 @@ from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check
 from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
-from audit.extensions.interactive.conversation import Conversation, StatedConversation
+from audit.extensions.interactive.conversation import OVER, Conversation, StatedConversation, move_of
 from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
 from audit.laws import Finite, Laplace
 from benchmarks.sessions import AdmitsNan, Session
@@ -350,3 +350,9 @@ def test_the_generator_is_bound_by_position():
         )
         opened = check.mechanism.open([0.0], np.random.default_rng(0))
         assert isinstance(opened.ask(), float)
+
+
+def test_a_method_of_an_object_is_asked_of_the_one_that_was_answered_last():
+    first, last = object(), object()
+    assert move_of((".ask", 1), [first, 0.5, last, "text"]) == (last, "ask", 1)
+    assert move_of((".ask", 1), [0.5, "text"]) is OVER

@@ -2,6 +2,8 @@
 
 import copy
 import json
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import audit
 from audit import StabilityCheck, Verdict, check_stability, columns, numbers
 from audit.certificate.verify import judge_record
 from audit.errors import InvalidCertificate
+from audit.extensions.stability import stated_maps
 from tests.offenders import refused
 
 INTEGERS = columns(numbers(0, 10, integers=True), max_size=16)
@@ -106,6 +109,16 @@ def test_an_opendp_transformation_states_its_own_map(dp):
     assert result.verdict is Verdict.PASS
     assert result.check.terms().distance_in == "symmetric"
     assert result.check.terms().distance_out == "absolute"
+
+
+@pytest.mark.parametrize(
+    ("metric", "asked"),
+    [("AbsoluteDistance(i32)", 2), ("L1Distance(u8)", 2), ("AbsoluteDistance(f64)", 1.5), ("SymmetricDistance()", 1.5)],
+)
+def test_a_map_is_asked_at_no_less_than_the_distance(metric, asked):
+    """One that counts in integers is asked at the next one."""
+    found = stated_maps._ask(SimpleNamespace(input_metric=metric, map=lambda distance: distance))(Fraction(3, 2))
+    assert (found, type(found)) == (asked, Fraction if "Symmetric" in metric else type(asked))
 
 
 def test_a_chain_of_opendp_names_the_step_that_breaks(dp):
