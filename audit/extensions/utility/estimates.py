@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from audit.api import errors
 from audit.extensions.utility.curve import CurvePoint
 from audit.extensions.utility.rate_judge import RateTerms
 
 _FEWEST = 4  # sizes behind a straight line; a curved one takes one more
 _DECIDE = "estimates, which decide nothing"
-MISSING = "estimates need `statsmodels`: type: python -m pip install statsmodels"
+MISSING = f"no estimates: {errors.MissingExtra.of('statsmodels', 'utility')}"
 
 
 class Coefficient(NamedTuple):
