@@ -4,6 +4,7 @@
     python -m tests.apart core utility          # some of these
 
 The catalog, the benchmarks and the audited libraries are left out of the copies, but for those that BORROWED names.
+Tests that are weekly are left to `make test-weekly`: together these suites cost one of `make test`.
 """
 
 import os
@@ -23,12 +24,13 @@ WHOLE = ("browser", *(f"test_{name}.py" for name in _TESTS.split()))
 BORROWED = {
     "certificates": ("following", "precision", "training", "utility"),
     "compare": ("mechanisms", "adapters", "estimators", "utility"),
-    "conformance": ("mechanisms", "estimators", "utility"),
+    "conformance": ("mechanisms", "estimators", "following", "utility"),
     "enumeration": ("benchmarks", "search"),
     "estimators": ("mechanisms", "utility", "adapters"),
     "files": ("search", "training"),
     "following": ("precision", "search"),
     "interactive": ("benchmarks", "enumeration", "search"),
+    "search": ("following",),
     "training": ("benchmarks",),
 }
 
@@ -72,7 +74,8 @@ def is_alone_whole(name: str) -> bool:
         borrowed = BORROWED.get(name, ())
         folder = copy_without(Path(made), {*EXTENSIONS} - {name, *borrowed}, tuple({*OUTSIDE} & {*borrowed}))
         print(f"{name}, alone:", flush=True)
-        return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suite_of(folder, name)).returncode == 0
+        options = ("-q", "-p", "no:cacheprovider", "-m", "not weekly")
+        return run(folder, "-m", "pytest", *options, *suite_of(folder, name)).returncode == 0
 
 
 if __name__ == "__main__":
