@@ -121,7 +121,7 @@ class Copy:
                 return "pytest itself"
             if not failed or failed[0] in failing:
                 return None
-            alone = failed if "::" in failed[0] else (*failed, "--collect-only")  # a file that cannot be imported
+            alone = (failed[0], *["--collect-only"] * ("::" not in failed[0]))  # a file that cannot be imported
             if self.run_tests(mutant.before, mutant, *alone)[0] == 0:
                 return failed[0]
             failing.append(failed[0])
