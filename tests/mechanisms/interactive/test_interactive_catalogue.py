@@ -28,6 +28,7 @@ from mechanisms.interactive import (
     Tickets,
     TreeCounter,
     event_at,
+    until_above,
 )
 from mechanisms.parts.sparse_vector import Noise
 from tests.offenders import for_each
@@ -42,6 +43,13 @@ def test_a_fault_states_its_privacy_expects_conviction_and_has_a_correct_parent(
     assert TRUTHS["interactive"][check.name.removeprefix("fault/interactive ")]
     assert check.make.__mro__[1].__module__ == "mechanisms.interactive"
     assert pickle.loads(pickle.dumps(check)).name == check.name
+
+
+def test_an_analyst_asks_a_row_until_it_is_above_or_four_times():
+    analyst = until_above()
+    moves = [next(analyst), *map(analyst.send, (False, True, False, False, False))]
+    assert [row for _, row, _ in moves] == [0, 0, 1, 1, 1, 1]
+    assert next(analyst, "no more") == "no more"
 
 
 def has_exact_costs(check):
