@@ -19,6 +19,7 @@ from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.accuracy import (
     CONCENTRATED,
     UNIFORM,
+    RegionTrials,
     agrees_with_points,
     draw_on_points,
     fail_on_sphere,
@@ -294,3 +295,10 @@ def test_bad_input_is_refused():
         THRESHOLDS.predict(np.zeros(1), np.array([1.5]))
     with pytest.raises(InvalidArgument, match="`y` must"):
         THRESHOLDS.mistakes(np.array([0.5]), Labeled(np.array([0.1]), np.array([0])))
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_examples_of_a_region_lie_on_the_sphere_and_in_it(inside):
+    x = RegionTrials(4, 0.5, inside).draw(100, np.random.default_rng(0)).X
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0)
+    assert np.all((np.abs(x[:, 0]) <= 0.5) == inside)
