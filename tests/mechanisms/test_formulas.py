@@ -27,6 +27,7 @@ from mechanisms.parts.sparse_vector import Noise
 log, e = math.log, math.e
 RUN = Noise(1.7, 6.0, 4)
 EXAMPLES = np.random.default_rng(3).random(40)
+QUARTERS = spaces.PublicPoints(np.arange(5)[:, None] / 4, "cityblock", 1.0)
 CUTS = np.array([0.0, 0.21, EXAMPLES[5], 0.8, 1.0])
 
 
@@ -186,6 +187,14 @@ FORMULAS = {
     "packing of a circle": lambda: (spaces.Circle().packing(0.3).centers.ravel(), [0, 1 / 3, 2 / 3]),
     "arcs": lambda: (spaces.Circle().distances(np.array([[0.9]]), np.array([[0.2], [0.5]])), [[0.3, 0.4]]),
     "packing of a cube": lambda: (spaces.Cube(1).packing(0.4).centers.ravel(), [0, 0.4, 0.8]),
+    "centers as far apart as the radius": lambda: (
+        [len(space.packing(0.25)) for space in (spaces.Circle(), spaces.Cube(1), QUARTERS)],
+        [4, 5, 5],
+    ),
+    "centers of a sequence as far apart as the radius": lambda: (
+        list(spaces.centers_of(spaces.DenseSequence(lambda i: i / 4, lambda a, b: abs(a - b), 1.0, most=5), 0.25)),
+        [0, 0.25, 0.5, 0.75, 1],
+    ),
     "words": lambda: (spaces.edit_distance("summer", "sunday"), 4 / 9),
     "2-adic": lambda: (spaces.dyadic_distance(Fraction(3, 4), Fraction(7, 2)), 4.0),
     "dyadic": lambda: ([float(spaces.fraction(k)) for k in (0, 1, 4, 5, 20)], [0, 0, 1.5, 0, 3.75]),

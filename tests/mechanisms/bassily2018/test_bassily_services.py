@@ -19,7 +19,7 @@ from audit.errors import InvalidArgument
 from audit.laws import Finite
 from mechanisms.estimators import Classifier
 from mechanisms.papers.bassily2018 import as_called
-from mechanisms.papers.bassily2018.algorithm2 import Majority, labels
+from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, labels
 from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
@@ -211,6 +211,16 @@ def test_every_record_draws_its_chunk_alone():
         [sum(number * 3.0**record for number, some in enumerate(each) for record in some) for each in chunks]
     )
     assert Finite(dict.fromkeys(map(float, range(27)), 1 / 27)).fit_pvalue(drawn, rng) > 1e-9
+
+
+def test_a_value_that_no_change_of_records_changes_is_released():
+    def question(dataset):
+        return 3, math.inf
+
+    once, rng = DistanceToInstability(question, 1.0, 0.1), np.random.default_rng(0)
+    assert once([0], 5, rng).tolist() == [3] * 5
+    assert dict(once.law([0]).pmf) == {3: 1.0}
+    assert OnlineQueryRelease(1.0, 0.1, 1, 2).open([0], rng).ask(question) == 3
 
 
 def test_private_labels_are_in_no_message():
