@@ -24,7 +24,7 @@ from audit import (
 )
 from audit.claims import Point, claim_of, claim_record, renyi_divergence
 from audit.claims.curves import SHARES, polygon_below
-from audit.claims.privacy import exceeds
+from audit.claims.privacy import exceeds, find_relation
 from audit.laws import FiniteLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss, compose
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 from tests.offenders import refused
@@ -226,6 +226,10 @@ OF_RELATIONS = [GaussianClaim(1.0, relation=relation) for relation in RELATIONS]
 def test_a_claim_survives_the_round_trip_through_json(claim):
     assert claim_of(json.loads(json.dumps(claim_record(claim)))) == claim
     assert claim_of(claim_record(claim)).short == claim.short
+
+
+def test_relations_are_found_by_their_names():
+    assert [find_relation(relation.name) for relation in RELATIONS] == RELATIONS
 
 
 def test_a_relation_of_one_s_own_is_known_by_name():
