@@ -147,6 +147,7 @@ def _begin(folder: Path, printed: int) -> None:
     os.dup2(printed, 1)
     os.dup2(printed, 2)
     sys.path.insert(0, str(folder))
+    os.environ["PYTHONPATH"] = str(folder)  # what tests start imports the copy, too
     for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
         del sys.modules[name]
     resource.setrlimit(resource.RLIMIT_CPU, (_MOST, _MOST + 5))
