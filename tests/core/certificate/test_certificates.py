@@ -22,7 +22,7 @@ from rich.console import Console
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.auditor import summarize
+from audit.auditor import _standing, summarize
 from audit.certificate import terminal
 from audit.certificate.document import (
     _read_git,
@@ -450,3 +450,12 @@ def test_ordinary_text_stays_as_it_is():
         assert printable(text) == text
     assert printable("a\n::error::b\x1b[0m") == "a\\n\\x3a:error::b\\x1b[0m"
     assert output_console().width
+
+
+def test_of_audits_that_fail_the_one_with_the_largest_share_of_its_epsilon_comes_first():
+    def fail(name, bound, claimed):
+        record = {"epsilon_lower_bound": bound, "claim": {"epsilon": claimed}}
+        return SimpleNamespace(name=name, met=False, verdict=Verdict.FAIL, record=lambda: record)
+
+    failed = [fail("unknown", None, 1.0), fail("twice", 4.0, 2.0), fail("thrice", 3.0, 1.0)]
+    assert [result.name for result in sorted(failed, key=_standing)] == ["thrice", "twice", "unknown"]

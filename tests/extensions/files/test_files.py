@@ -15,6 +15,7 @@ import audit
 from audit import PrivacyClaim
 from audit.api import InvalidArgument
 from audit.cli import cli
+from audit.extensions.files.function import takes_size
 from audit.extensions.files.tables import read_columns, read_pair, read_sides
 
 NUMBERS = np.array([0.5, -1.25, 3.0])
@@ -353,3 +354,16 @@ def test_the_fixture_audits_given_outputs(dp_audit):
     rng = np.random.default_rng(0)
     left, right = rng.laplace(0, 1, 20_000), rng.laplace(1, 1, 20_000)
     assert dp_audit.outputs(left, right, PrivacyClaim(0.3), expected="FAIL").epsilon_lower_bound > 0.3
+
+
+@pytest.mark.parametrize(
+    ("function", "takes"),
+    [
+        (lambda data, size: data, True),
+        (lambda data, number, rng: data, True),
+        (lambda data, rng, scale=1.0: data, False),
+        (lambda data, rng, *, scale: data, False),
+    ],
+)
+def test_a_function_of_three_arguments_draws_many_outputs(function, takes):
+    assert takes_size(function) == takes

@@ -19,7 +19,7 @@ from audit import RandomnessCheck, per_call
 from audit.certificate.verify import judge_record
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions.randomness.check import RandomnessEvidence, check_randomness
-from audit.extensions.randomness.comparisons import KINDS, _serial, concordance
+from audit.extensions.randomness.comparisons import KINDS, _serial, concordance, describe_comparison
 from audit.outputs.encode import Outputs
 from audit.statistics.independence import (
     SwapComparison,
@@ -303,3 +303,10 @@ def test_workers_of_a_run_may_fork(report):
     assert again["bits"].evidence == report["bits"].evidence
     with pytest.raises(InvalidArgument, match="`mechanism`"):
         check("no function", 3)
+
+
+def test_a_comparison_in_words_names_the_distance():
+    said = describe_comparison(SwapComparison("serial correlation", 40, 2, 1, 43, lag=3))
+    assert said.startswith(
+        "outputs at a distance of 3 in a call are correlated (40 comparisons won, 2 lost, 1 tied; p = "
+    )
