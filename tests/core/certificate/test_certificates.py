@@ -309,7 +309,7 @@ def test_a_page_shows_the_last_bounds():
     record = {"found": [{"quantity": f"look {number}", "lower": 0.0, "upper": number} for number in range(20)]}
     (part,) = RecordView(record).parts()
     assert [name for name, *_ in part.rows] == [f"look {number}" for number in range(8, 20)]
-    assert RecordView(record).found == "look 19 in [0, 19]"
+    assert RecordView(record).main_finding == "look 19 in [0, 19]"
 
 
 def test_what_only_a_confirmation_has_needs_its_extension():
