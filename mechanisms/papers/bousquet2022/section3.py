@@ -278,12 +278,9 @@ def regression_losses(name: str, n: int, replicates: int, rng: np.random.Generat
 def consistency_check(name: str, epsilon: float, cap: float) -> ConsistencyCheck:
     """Return the check that the excess tends to 0, and stays below the bound that holds at every n."""
     risk, bound = partial(cube_risk, name, epsilon), partial(certified_risk, name, epsilon)
-    settings: dict[str, Any] = {
-        "evaluator": risk,
-        "finite_bounds": bound,
-        "bayes_risk": find_law(name).bayes_risk,
-    }
-    return vanish(f"theorem 3.2 {name} eps={epsilon:g} n={SIZES[-1]:g}", _BOUND, cap, _EXCESS, sizes=SIZES, **settings)
+    settings: dict[str, Any] = {"evaluator": risk, "finite_bounds": bound, "sizes": SIZES}
+    title = f"theorem 3.2 {name} eps={epsilon:g} n={SIZES[-1]:g}"
+    return vanish(title, _BOUND, cap, _EXCESS, bayes_risk=find_law(name).bayes_risk, **settings)
 
 
 _BOUND = "Theorems 1.5 and 3.2; bound from Theorem 2.7 and equations (1) and (15)"
