@@ -17,13 +17,13 @@ from audit.scorers.base import (
 )
 from audit.scorers.counts import CERTAIN, Atoms, Cells, Monotone, Residues, SeenValues
 from audit.scorers.flags import ReleasedValues, SmoothedAtoms
-from audit.scorers.rows import Coordinates, Directions, MedianDistances
+from audit.scorers.rows import Coordinates, Directions, Nearness
 from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), Atoms(), SmoothedAtoms(), Cells()),  # any output
-    *(MedianDistances(), Directions(), ReleasedValues()),  # vectors
+    *(Nearness(), Directions(), ReleasedValues()),  # vectors
     *(Residues(), SeenValues()),  # numbers anywhere
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()))

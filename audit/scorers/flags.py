@@ -215,7 +215,7 @@ class ReleasedValuesScore(RowScore):
 
 
 class ReleasedValues(Scorer):
-    """Read vectors in which flags repeat and other entries do not."""
+    """Read vectors of flags, or of flags among entries that do not repeat."""
 
     of_vectors = True
 
@@ -224,18 +224,20 @@ class ReleasedValues(Scorer):
         if rows is None:
             return []
         layout, sample = Layout.of(training.pair, rows[0].shape[1]), sample_of(rows, SAMPLE)
-        with_values = [of for of in positions(layout.blocks) if len(np.unique(sample[:, of])) > FEW_OUTPUTS]
-        counts = fit_flag_counts(rows, layout) if with_values else ()
-        flags = frequent_flags(rows)
-        if not counts or flags is None:
+        counts, flags, of_symbols = fit_flag_counts(rows, layout), frequent_flags(rows), symbol_ratio(training)
+        if not counts:
             return []
+        sums = ReleasedValuesScore(rows[0].shape[1], of_symbols, counts, np.r_[0.0, np.ones(len(counts))])
+        with_values = [of for of in positions(layout.blocks) if len(np.unique(sample[:, of])) > FEW_OUTPUTS]
+        if flags is None or not with_values:
+            return [sums]
         blocks = [BlockFeatures.fit(of, layout, flags, sample) for of in with_values]
-        pooled, of_symbols = np.concatenate(rows), symbol_ratio(training)
+        pooled = np.concatenate(rows)
         of_left = np.arange(len(pooled)) < len(rows[0])
         plain = [replace(block, counted=(), knots=()) for block in blocks]
         designs: list[Parts] = [(*counts, *plain), (*counts, *blocks)]
         fitted = [(parts, fit_logistic(_table(parts, pooled), of_left)[0]) for parts in designs]
-        return [ReleasedValuesScore(pooled.shape[1], of_symbols, *fit) for fit in fitted]
+        return [sums, *(ReleasedValuesScore(pooled.shape[1], of_symbols, *fit) for fit in fitted)]
 
 
 def _lowest(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 
 from audit.outputs.encode import Outputs
-from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, log_ratio
+from audit.scorers.base import SCORE_DECIMALS, Layout, Score, Scorer, Training, log_ratio
 from audit.scorers.counts import CellScore, CountedCells
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`
@@ -226,24 +226,28 @@ def _single(training: Training, left: np.ndarray, right: np.ndarray) -> Training
 
 
 @dataclass(frozen=True)
-class MedianScore(RowScore):
-    """Sum over coordinates of |x - right| - |x - left|, in units of their spreads."""
+class NearnessScore(RowScore):
+    """Sum of |x - right| - |x - left| over coordinates, or the increments between them, in units of their spreads."""
 
     left: np.ndarray
     right: np.ndarray
     scale: np.ndarray  # of each coordinate, shape (width,)
-    name = "medians"
+    increments: bool = False  # of one coordinate to the next, in place of the coordinates
+    name = "nearness"
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
+        if self.increments:
+            with np.errstate(invalid="ignore"):
+                numbers = np.diff(numbers, axis=1, prepend=0.0)
         changed = np.flatnonzero(self.left != self.right)
         return nearness(at(numbers, changed), self.left[changed], self.right[changed], self.scale[changed])
 
     def meaning(self) -> str:
-        return "nearness to left over right, summed over coordinates,"
+        return f"nearness to left over right, summed over {'increments' if self.increments else 'coordinates'},"
 
 
-class MedianDistances(Scorer):
-    """Propose nearness to the medians of either side, in spreads: for Laplace noise on unknown answers the best score.
+class Nearness(Scorer):
+    """Propose nearness to the inputs, also of increments, and to the medians: the best scores for Laplace noise.
 
     Coordinates whose medians agree share one, as answers to a repeated query do; no nearness is read where both agree.
     """
@@ -251,17 +255,22 @@ class MedianDistances(Scorer):
     learned = False  # medians of many outputs are too few numbers to fit chance
     of_vectors = True
 
-    def propose(self, training: Training) -> Sequence[MedianScore]:
-        rows = numeric_rows(training, min(VECTOR_ROWS, max(SAMPLE, MEDIAN_NUMBERS // training.left.numbers.shape[1])))
+    def propose(self, training: Training) -> Sequence[NearnessScore]:
+        width, of_symbols = training.left.numbers.shape[1], symbol_ratio(training)
+        rows = numeric_rows(training, min(VECTOR_ROWS, max(SAMPLE, MEDIAN_NUMBERS // width)))
         if rows is None or few_outputs(rows):
             return []
+        layout, scores = Layout.of(training.pair, width), list[NearnessScore]()
+        if layout.left is not None and layout.right is not None:
+            inputs = width, of_symbols, layout.left, layout.right, np.ones(width)
+            scores += [NearnessScore(*inputs), NearnessScore(*inputs, increments=True)]
         (left, scale, error), (right, other_scale, other_error) = map(_medians, map(finite_or_zero, rows))
         scale = (scale + other_scale) / 2
         alike = np.abs(left - right) <= MEDIAN_ERRORS * np.hypot(error, other_error)
         left = np.where(alike | (scale == 0), right, left)
         if np.array_equal(left, right) or not np.isfinite(scale).all():
-            return []
-        return [MedianScore(len(left), symbol_ratio(training), left, right, np.where(scale > 0, scale, 1.0))]
+            return scores
+        return [*scores, NearnessScore(width, of_symbols, left, right, np.where(scale > 0, scale, 1.0))]
 
 
 def _medians(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -386,7 +395,7 @@ class DirectionScore(RowScore):
 
 
 class Directions(Scorer):
-    """Propose the projection on the difference of the means, in units of the spread within the sides."""
+    """Propose the difference of the means as a direction, by the spread within the sides, and that of the inputs."""
 
     of_vectors = True
 
@@ -395,8 +404,9 @@ class Directions(Scorer):
         if rows is None or few_outputs(rows):
             return []
         standard = Standard.of(rows)
-        moments = Moments.of(rows, standard)
-        weights = moments.directions(moments.gap[None, :])[0]
-        if not np.isfinite(weights).all() or not weights.any():
-            return []
-        return [DirectionScore(rows[0].shape[1], symbol_ratio(training), standard, weights)]
+        moments, layout = Moments.of(rows, standard), Layout.of(training.pair, rows[0].shape[1])
+        found = [moments.directions(moments.gap[None, :])[0]]
+        if layout.left is not None and layout.right is not None:
+            found.append((layout.left - layout.right) * standard.scale)
+        given = rows[0].shape[1], symbol_ratio(training), standard
+        return [DirectionScore(*given, weights) for weights in found if np.isfinite(weights).all() and weights.any()]

@@ -18,7 +18,7 @@ from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.base import Layout
 from audit.scorers.flags import _fit_block, count_flags
-from audit.scorers.rows import Coordinates, MedianDistances, RowScore, all_finite, finite_or_zero, nearness
+from audit.scorers.rows import Coordinates, Directions, Nearness, RowScore, all_finite, finite_or_zero, nearness
 from audit.scorers.vectors import Feature, _hidden_dependence, pairs_that_differ, separation
 from tests.core.scorers.exact_value import value_of
 
@@ -165,22 +165,35 @@ def test_medians_of_repeated_queries_give_the_log_likelihood_ratio_of_laplace_no
     training = Training(*(encode(answers(scale, left), 20_000) for left in (1, 0)))
     fresh = answers(scale, 2)
     truth = (np.abs(fresh - 1) - np.abs(fresh)).sum(axis=1)
-    scores = MedianDistances().propose(training)[0], Coordinates().propose(training)[0]
+    scores = Nearness().propose(training)[0], Coordinates().propose(training)[0]
     found = [np.corrcoef(score(encode(fresh, len(fresh))), truth)[0, 1] for score in scores]
     assert found[0] > 0.999
     assert found[1] > 0.9
+
+
+def test_the_inputs_are_read_where_neither_medians_nor_means_show_them():
+    """Nearness of outputs and of their increments to the inputs, and the direction from one input to the other."""
+    pair = np.array([5.0, 1.0, 0.0]), np.array([4.0, 3.0, 0.0])
+    rows = np.random.default_rng(0).laplace(scale=1e3, size=(4_000, 3))
+    training = Training(encode(rows, 4_000), encode(rows[::-1], 4_000), pair=pair)
+    inputs, increments = Nearness().propose(training)
+    some = encode(np.array([[4.5, 1.5, 7.0]]), 1)
+    assert inputs(some)[0] == pytest.approx(0 + 1)
+    assert increments(some)[0] == pytest.approx(0 + 2)
+    *_, direction = Directions().propose(training)
+    np.testing.assert_allclose(direction.weights / direction.standard.scale, [1, -2, 0])
 
 
 def test_medians_of_different_queries_are_kept_apart_and_those_that_agree_are_not_read():
     """Three coordinates at scales 1, 5 and 1, of which the first two move by 1."""
     rng, scales = np.random.default_rng(0), np.array([1.0, 5.0, 1.0])
     sides = [np.array([7, 70, 9]) + moved + rng.laplace(scale=scales, size=(8_000, 3)) for moved in ([1, 1, 0], 0)]
-    (score,) = MedianDistances().propose(Training(*(encode(side, 8_000) for side in sides)))
+    (score,) = Nearness().propose(Training(*(encode(side, 8_000) for side in sides)))
     np.testing.assert_allclose(score.left, [8, 71, 9], atol=0.3)
     np.testing.assert_allclose((score.left - score.right)[:2], 1, atol=0.4)
     assert score.left[2] == score.right[2]
     np.testing.assert_allclose(score.scale, scales, rtol=0.05)
-    assert MedianDistances().propose(Training(*(encode(side, 8_000) for side in (sides[0], sides[0][::-1])))) == []
+    assert Nearness().propose(Training(*(encode(side, 8_000) for side in (sides[0], sides[0][::-1])))) == []
 
 
 def test_scores_of_vectors_read_symbols_by_their_frequencies():
