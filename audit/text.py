@@ -49,7 +49,7 @@ def number(value: float | str | None, digits: int = 4) -> str:
     """Return a number with few digits; a dash for None."""
     if value is None:
         return "–"
-    return value if isinstance(value, str) else f"{value or 0:.{digits}g}"  # without the sign of -0.0
+    return value if isinstance(value, str) else f"{value:.{digits}g}"
 
 
 def count(value: int) -> str:

@@ -142,7 +142,7 @@ class VectorEncoder(LabelEncoder):
 
     def delta(self, epsilon: float) -> float:
         """Return p^2 (1 - exp(epsilon - own epsilon)), the privacy profile; 0 from the own epsilon on."""
-        return self.p**2 * -math.expm1(min(0.0, epsilon - self.epsilon))
+        return 0.0 - self.p**2 * math.expm1(min(0.0, epsilon - self.epsilon))  # no negative zero
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:

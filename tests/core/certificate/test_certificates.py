@@ -305,10 +305,6 @@ def test_an_axis_shows_its_values_with_one_margin_at_both_ends(log):
     assert [value for value, _ in Axis("x", 0.0, 10.0).ticks()] == [0, 2, 4, 6, 8, 10]
 
 
-def test_zero_has_no_sign():
-    assert [number(value) for value in (-0.0, 0, -1e-9, math.nan)] == ["0", "0", "-1e-09", "nan"]
-
-
 def test_a_page_shows_the_last_bounds():
     record = {"found": [{"quantity": f"look {number}", "lower": 0.0, "upper": number} for number in range(20)]}
     (part,) = RecordView(record).parts()
