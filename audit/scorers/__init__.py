@@ -16,14 +16,14 @@ from audit.scorers.base import (
     stated_log_likelihood,
 )
 from audit.scorers.counts import CERTAIN, Atoms, Cells, Monotone, Residues, SeenValues
-from audit.scorers.flags import ReleasedValues, SmoothedAtoms
+from audit.scorers.flags import Flags, SmoothedAtoms
 from audit.scorers.rows import Coordinates, Directions, Nearness
 from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), Atoms(), SmoothedAtoms(), Cells()),  # any output
-    *(Nearness(), Directions(), ReleasedValues()),  # vectors
+    *(Nearness(), Directions(), Flags()),  # vectors
     *(Residues(), SeenValues()),  # numbers anywhere
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()))

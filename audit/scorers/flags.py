@@ -200,12 +200,12 @@ Parts = tuple[FlagCounts | BlockFeatures, ...]
 
 
 @dataclass(frozen=True)
-class ReleasedValuesScore(RowScore):
+class FlagScore(RowScore):
     """Fitted log-odds of left."""
 
     parts: Parts
     weights: np.ndarray
-    name = "releases"
+    name = "flags"
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(_table(self.parts, numbers) @ self.weights)
@@ -214,12 +214,12 @@ class ReleasedValuesScore(RowScore):
         return f"log-odds of flags and released values ({len(self.weights)} terms)"
 
 
-class ReleasedValues(Scorer):
+class Flags(Scorer):
     """Read vectors of flags, or of flags among entries that do not repeat."""
 
     of_vectors = True
 
-    def propose(self, training: Training) -> Sequence[ReleasedValuesScore]:
+    def propose(self, training: Training) -> Sequence[FlagScore]:
         rows = numeric_rows(training, MANY_ROWS)
         if rows is None:
             return []
@@ -227,7 +227,7 @@ class ReleasedValues(Scorer):
         counts, flags, of_symbols = fit_flag_counts(rows, layout), frequent_flags(rows), symbol_ratio(training)
         if not counts:
             return []
-        sums = ReleasedValuesScore(rows[0].shape[1], of_symbols, counts, np.r_[0.0, np.ones(len(counts))])
+        sums = FlagScore(rows[0].shape[1], of_symbols, counts, np.r_[0.0, np.ones(len(counts))])
         with_values = [of for of in positions(layout.blocks) if len(np.unique(sample[:, of])) > FEW_OUTPUTS]
         if flags is None or not with_values:
             return [sums]
@@ -237,7 +237,7 @@ class ReleasedValues(Scorer):
         plain = [replace(block, counted=(), knots=()) for block in blocks]
         designs: list[Parts] = [(*counts, *plain), (*counts, *blocks)]
         fitted = [(parts, fit_logistic(_table(parts, pooled), of_left)[0]) for parts in designs]
-        return [sums, *(ReleasedValuesScore(pooled.shape[1], of_symbols, *fit) for fit in fitted)]
+        return [sums, *(FlagScore(pooled.shape[1], of_symbols, *fit) for fit in fitted)]
 
 
 def _lowest(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -227,7 +227,7 @@ def _single(training: Training, left: np.ndarray, right: np.ndarray) -> Training
 
 @dataclass(frozen=True)
 class NearnessScore(RowScore):
-    """Sum of |x - right| - |x - left| over coordinates, or the increments between them, in units of their spreads."""
+    """Sum of |x - right| - |x - left| over coordinates, or over the increments between them, in units of `scale`."""
 
     left: np.ndarray
     right: np.ndarray

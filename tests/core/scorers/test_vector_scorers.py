@@ -17,7 +17,7 @@ from audit.events.candidates import TestDesign, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.base import Layout
-from audit.scorers.flags import _fit_block, count_flags
+from audit.scorers.flags import Flags, _fit_block, count_flags
 from audit.scorers.rows import Coordinates, Directions, Nearness, RowScore, all_finite, finite_or_zero, nearness
 from audit.scorers.vectors import Feature, _hidden_dependence, pairs_that_differ, separation
 from tests.core.scorers.exact_value import value_of
@@ -182,6 +182,14 @@ def test_the_inputs_are_read_where_neither_medians_nor_means_show_them():
     assert increments(some)[0] == pytest.approx(0 + 2)
     *_, direction = Directions().propose(training)
     np.testing.assert_allclose(direction.weights / direction.standard.scale, [1, -2, 0])
+
+
+def test_flags_by_themselves_are_counted():
+    """Twelve answers of yes or no, each with probability 0.6 and 0.5: their number holds all of the evidence."""
+    rng = np.random.default_rng(0)
+    sides = [(rng.random((20_000, 12)) < chance).astype(float) for chance in (0.6, 0.5)]
+    (score,) = Flags().propose(Training(*(encode(side, 20_000) for side in sides)))
+    assert np.corrcoef(score(encode(sides[0], 20_000)), sides[0].sum(axis=1))[0, 1] > 0.99
 
 
 def test_medians_of_different_queries_are_kept_apart_and_those_that_agree_are_not_read():
